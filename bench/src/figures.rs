@@ -11,7 +11,7 @@ pub struct Quantiles {
 
 impl Quantiles {
     /// All three from this function, if it has them.
-    pub fn of(mut quantile: impl FnMut(f64) -> Option<u64>) -> Option<Self> {
+    pub fn from_fn(mut quantile: impl FnMut(f64) -> Option<u64>) -> Option<Self> {
         Some(Self { p50: quantile(0.5)?, p90: quantile(0.9)?, p99: quantile(0.99)? })
     }
 }

@@ -52,7 +52,7 @@ enum Io {
 
 /// Drives the server and prints the engine's figures.
 pub fn run(arguments: &EngineArguments) -> Result<(), String> {
-    let mut trial = Trial::of(spec(arguments));
+    let mut trial = Trial::from_load(spec(arguments));
     let result = trial.measure(&Watch::nobody()).map_err(|error| error.to_string())?.load;
     let requests = result.measured.requests;
     if !requests.are_conserved() {
@@ -138,7 +138,7 @@ fn figures(result: &LoadResult) -> Figures {
         p95_ns: response(0.95),
         p99_ns: response(0.99),
         max_ns: response(1.0),
-        service: Quantiles::of(|q| result.measured.spans.service_time.quantile_ns(q)),
+        service: Quantiles::from_fn(|q| result.measured.spans.service_time.quantile_ns(q)),
         send_lag_p99_ns: result.measured.spans.send_lag.quantile_ns(0.99),
         spin_ns: Some(result.generator.spin_ns),
         // All of this process is measured.

@@ -80,12 +80,14 @@ pub fn run(arguments: &SenseArguments) -> Result<(), String> {
             record.ended_unix_ns.unwrap_or(0).saturating_sub(record.header.started_unix_ns);
         records.push(record);
         if records.len() == arguments.join as usize {
-            tallies.extend(join(std::mem::take(&mut records)).as_ref().map(Tally::of).transpose()?);
+            tallies.extend(
+                join(std::mem::take(&mut records)).as_ref().map(Tally::from_record).transpose()?,
+            );
         }
     }
     say("");
     let form = summary::Form { full: arguments.full, joined: arguments.join };
-    let summary = summary::Summary::of(&tallies, form, lasted_ns / 1_000_000_000);
+    let summary = summary::Summary::from_tallies(&tallies, form, lasted_ns / 1_000_000_000);
     println!("{}", summary.table());
     let path = summary.keep(&arguments.results)?;
     eprintln!("kept in {}", path.display());

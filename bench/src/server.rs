@@ -199,17 +199,17 @@ impl Server {
                 ])
             }
         };
-        Self::of(&command, core)
+        Self::spawn(&command, core)
     }
 
     /// Starts the server that answers at once, on a core.
     pub fn null(core: u32) -> Result<Self, String> {
         let mut command = serve_command()?;
         command.arg("null");
-        Self::of(&command, core)
+        Self::spawn(&command, core)
     }
 
-    fn of(command: &Command, core: u32) -> Result<Self, String> {
+    fn spawn(command: &Command, core: u32) -> Result<Self, String> {
         let mut process = Process::start(command, core)
             .map_err(|error| format!("starting the server: {error}"))?;
         let deadline = Instant::now() + START_LIMIT;

@@ -187,7 +187,7 @@ fn load(
         let served = server.join().map_err(|_| "the server panicked".to_string())?;
         served.map_err(|error| error.to_string())?;
         let (looks, exit_code) = seen?;
-        Ok(Row { part, about, flatness: flat::of(&looks), exit_code })
+        Ok(Row { part, about, flatness: flat::from_looks(&looks), exit_code })
     })
 }
 
@@ -221,7 +221,7 @@ fn store(pippin: &Path, length: Duration) -> Result<Row, String> {
     let runs = Store::open(&file).and_then(|store| store.list());
     let runs = runs.map_err(|error| error.to_string())?.len();
     let about = format!("{runs} runs in a store, and the server that shows them");
-    Ok(Row { part: "store", about, flatness: flat::of(&looks), exit_code: None })
+    Ok(Row { part: "store", about, flatness: flat::from_looks(&looks), exit_code: None })
 }
 
 fn free_port() -> Result<u16, String> {

@@ -81,7 +81,7 @@ struct Form {
 }
 
 impl Form {
-    const fn of(arguments: &WarmArguments) -> Self {
+    const fn from_arguments(arguments: &WarmArguments) -> Self {
         if arguments.quick {
             return Self { starts: 2, seconds: 5, between_s: 20, repetitions: 1 };
         }
@@ -103,7 +103,7 @@ struct Said {
 }
 
 impl Said {
-    fn of(trial: &TrialRecord) -> Self {
+    fn from_trial(trial: &TrialRecord) -> Self {
         Self {
             cpu_ns: Figure::Cpu.read(trial),
             requests_per_s: Figure::Goodput.read(trial),
@@ -207,7 +207,7 @@ fn order_of(kinds: &[Kind], starts: u32, done: &[Start]) -> Vec<Kind> {
 /// Runs everything, prints the tables and keeps them.
 pub fn run(arguments: &WarmArguments) -> Result<(), String> {
     let pippin = sense::program(arguments.pippin.as_deref())?;
-    let form = Form::of(arguments);
+    let form = Form::from_arguments(arguments);
     let kinds = Kind::chosen(&arguments.only)?;
     let before = earlier(&arguments.with, form)?;
     let built = Built::new(arguments.server_core)?;
@@ -257,11 +257,11 @@ fn fresh_start(pippin: &Path, built: &Built, kind: Kind, form: Form) -> Result<S
     // Without a load, nothing is compiled.
     load(pippin, &server.url(), &["-d", &format!("{}s", form.between_s), "--warm-up", "none"])?;
     let later = load(pippin, &server.url(), &["-d", &format!("{}s", form.seconds)])?;
-    let controls = [Said::of(&before), Said::of(&control()?)];
+    let controls = [Said::from_trial(&before), Said::from_trial(&control()?)];
     Ok(Start {
         runtime: kind.name().into(),
-        first: Said::of(&first),
-        later: Said::of(&later),
+        first: Said::from_trial(&first),
+        later: Said::from_trial(&later),
         controls,
     })
 }

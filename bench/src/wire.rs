@@ -154,7 +154,8 @@ fn beside_a_capture(
     let segments = capture.stop().map_err(text)?;
     let wire =
         exchanges::follow(&segments, port, exchanges::get, exchanges::answer).map_err(text)?;
-    let wire = Quantiles::of(|q| Wire::quantile(&wire.service, q)).ok_or("no answers were seen")?;
+    let wire =
+        Quantiles::from_fn(|q| Wire::quantile(&wire.service, q)).ok_or("no answers were seen")?;
     Ok(said(&tool.peer.read(&ended, request)?).map(|said| (wire, said)))
 }
 

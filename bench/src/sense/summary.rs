@@ -70,7 +70,7 @@ struct OfBound {
 }
 
 impl OfFigure {
-    fn of(figure: Figure, observed: Vec<Option<Observed>>) -> Self {
+    fn from_observed(figure: Figure, observed: Vec<Option<Observed>>) -> Self {
         let known: Vec<Observed> = observed.iter().flatten().copied().collect();
         let middle =
             |figure: fn(&Observed) -> f64| median(&known.iter().map(figure).collect::<Vec<_>>());
@@ -96,7 +96,7 @@ impl OfFigure {
 }
 
 impl Summary {
-    pub fn of(tallies: &[Tally], form: Form, seconds: u64) -> Self {
+    pub fn from_tallies(tallies: &[Tally], form: Form, seconds: u64) -> Self {
         let count = |figure: fn(&Tally) -> u64| tallies.iter().map(figure).sum();
         Self {
             schema: 1,
@@ -158,7 +158,10 @@ fn of_variation(tallies: &[Tally], place: usize, full: bool) -> OfVariation {
         .iter()
         .enumerate()
         .map(|(at, figure)| {
-            OfFigure::of(*figure, tallies.iter().map(|tally| tally.variations[place][at]).collect())
+            OfFigure::from_observed(
+                *figure,
+                tallies.iter().map(|tally| tally.variations[place][at]).collect(),
+            )
         })
         .collect();
     let bound = |wanted: &Wanted| OfBound {
@@ -193,9 +196,9 @@ mod tests {
 
     #[test]
     fn the_table_says_who_was_told_apart_and_which_bounds_are_met() {
-        let tally = Tally::of(&run()).unwrap();
+        let tally = Tally::from_record(&run()).unwrap();
         let form = Form { full: false, joined: 1 };
-        let quick = Summary::of(&[tally.clone(), tally.clone()], form, 200);
+        let quick = Summary::from_tallies(&[tally.clone(), tally.clone()], form, 200);
         let text = quick.table();
         let line =
             |about: &str| text.lines().find(|line| line.starts_with(about)).unwrap().to_string();
@@ -206,7 +209,7 @@ mod tests {
         let twin = line("the same");
         assert!(twin.ends_with("goodput at most 5 %: met; cpu at most 5 %: met"), "{text}");
         // A target without a difference misses this bound.
-        let full = Summary::of(&[tally], Form { full: true, ..form }, 200).table();
+        let full = Summary::from_tallies(&[tally], Form { full: true, ..form }, 200).table();
         assert!(full.contains("cpu at least 90 %: MISSED"), "{full}");
         assert!(serde_json::to_string(&quick).unwrap().contains("\"slices_calm\":336"));
     }

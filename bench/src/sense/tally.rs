@@ -34,8 +34,8 @@ pub struct Tally {
 
 impl Tally {
     /// Reads a run. An error if it was not measured in rounds.
-    pub fn of(record: &RunRecord) -> Result<Self, String> {
-        let slices = SliceCounts::of(&record.trials).ok_or_else(|| {
+    pub fn from_record(record: &RunRecord) -> Result<Self, String> {
+        let slices = SliceCounts::from_trials(&record.trials).ok_or_else(|| {
             format!("run {} was not measured in slices; there is nothing to pair", record.header.id)
         })?;
         let of = |name: &str, from: &str| -> Result<[Option<Observed>; 4], String> {
@@ -70,7 +70,7 @@ pub fn observed(
         }
     }
     let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
-    let pairs = Pairs::of(&trials, figure);
+    let pairs = Pairs::from_targets(&trials, figure);
     let place = |name: &str| names.iter().position(|known| known == name);
     let (Some(a), Some(b)) = (place(first), place(second)) else { return Ok(None) };
     let ratio = pairs.ratio(a, b).ok_or_else(|| {
@@ -107,7 +107,7 @@ pub mod tests {
 
     #[test]
     fn what_differs_is_told_apart_and_a_twin_is_not() {
-        let tally = Tally::of(&run()).unwrap();
+        let tally = Tally::from_record(&run()).unwrap();
         let of = |name: &str, figure: usize| {
             let place = VARIATIONS.iter().position(|of| of.name == name).unwrap();
             tally.variations[place][figure].unwrap()
@@ -122,10 +122,10 @@ pub mod tests {
         let mut record = run();
         let base = |trial: &&mut TrialRecord| trial.spec.target.to_string() == BASE;
         record.trials.iter_mut().find(base).unwrap().verdict = Verdict::Invalid;
-        let tally = Tally::of(&record).unwrap();
+        let tally = Tally::from_record(&record).unwrap();
         assert_eq!(tally.variations[0], [None; 4]);
         assert!(tally.variations[5][0].is_some(), "the pool differs from another one");
         record.trials.iter_mut().for_each(|trial| trial.slices.clear());
-        assert!(Tally::of(&record).unwrap_err().contains("not measured in slices"));
+        assert!(Tally::from_record(&record).unwrap_err().contains("not measured in slices"));
     }
 }

@@ -43,7 +43,7 @@ pub struct Flatness {
 }
 
 /// `None` for fewer than ten looks.
-pub fn of(looks: &[Look]) -> Option<Flatness> {
+pub fn from_looks(looks: &[Look]) -> Option<Flatness> {
     let looks = &looks[(looks.len() as f64 * BEGINNING) as usize..];
     let (first, last) = (looks.first()?, looks.last()?);
     let seconds = (last.at_ms - first.at_ms) as f64 / 1e3;
@@ -84,22 +84,22 @@ mod tests {
     #[test]
     fn what_fills_up_and_stays_is_flat() {
         let fills = series(|at| 50 * MIB + at.min(30) * MIB + at % 7 * 4096, |at| 20 + at % 5);
-        let found = of(&fills).unwrap();
+        let found = from_looks(&fills).unwrap();
         assert!(found.is_flat, "{found:?}");
         // The growth from one window each second.
-        assert!(of(&series(|at| 50 * MIB + at * 4096, |_| 20)).unwrap().is_flat);
+        assert!(from_looks(&series(|at| 50 * MIB + at * 4096, |_| 20)).unwrap().is_flat);
     }
 
     #[test]
     fn a_leak_of_memory_or_descriptors_is_seen() {
-        let leaks = of(&series(|at| 50 * MIB + at * 64 * 1024, |_| 20)).unwrap();
+        let leaks = from_looks(&series(|at| 50 * MIB + at * 64 * 1024, |_| 20)).unwrap();
         assert!(!leaks.is_flat && (leaks.bytes_a_second - 65_536.0).abs() < 1.0, "{leaks:?}");
-        let opens = of(&series(|_| 50 * MIB, |at| 20 + at / 10)).unwrap();
+        let opens = from_looks(&series(|_| 50 * MIB, |at| 20 + at / 10)).unwrap();
         assert!(!opens.is_flat, "{opens:?}");
     }
 
     #[test]
     fn a_few_looks_say_nothing() {
-        assert_eq!(of(&series(|_| MIB, |_| 1)[..9]), None);
+        assert_eq!(from_looks(&series(|_| MIB, |_| 1)[..9]), None);
     }
 }

@@ -43,7 +43,7 @@ pub fn run(pippin: &Path, built: &Built, seconds: u32, repetitions: u32) -> Resu
         .map_err(|error| error.to_string())?;
     // It runs in the folder, so the page is written there.
     let run = ["run", "order", "--quiet", "--out", "out"];
-    Ok(Order::of(&measured(pippin, folder.path(), &run)?.run))
+    Ok(Order::from_record(&measured(pippin, folder.path(), &run)?.run))
 }
 
 fn project(built: &Built, seconds: u32, repetitions: u32) -> String {
@@ -73,8 +73,9 @@ warm_up = "auto"
 }
 
 impl Order {
-    fn of(record: &RunRecord) -> Self {
-        let targets: Vec<OfTarget> = TARGETS.map(|(name, _)| OfTarget::of(record, name)).into();
+    fn from_record(record: &RunRecord) -> Self {
+        let targets: Vec<OfTarget> =
+            TARGETS.map(|(name, _)| OfTarget::from_record(record, name)).into();
         Self { is_right: is_ascending(&targets), targets }
     }
 
@@ -104,7 +105,7 @@ fn is_ascending(targets: &[OfTarget]) -> bool {
 }
 
 impl OfTarget {
-    fn of(record: &RunRecord, name: &'static str) -> Self {
+    fn from_record(record: &RunRecord, name: &'static str) -> Self {
         let own: Vec<_> =
             record.trials.iter().filter(|trial| trial.spec.target.name == name).collect();
         let of = |figure: Figure| {

@@ -25,7 +25,7 @@ pub struct Moments {
 
 impl Moments {
     /// The moment that an event makes, if it is a window.
-    pub fn of(&mut self, event: &Event<'_>) -> Option<Moment> {
+    pub fn observe(&mut self, event: &Event<'_>) -> Option<Moment> {
         match event {
             Event::RunStarted(header) => self.run.clone_from(&header.id),
             Event::TrialStarted(spec, ..) => self.begin(spec, None),
@@ -75,7 +75,7 @@ impl Moments {
             target_cores: cores(Role::Target),
             generator_cores: cores(Role::Generator),
             target_memory_bytes: sample.and_then(|sample| self.memory.at(sample, Role::Target)),
-            ..Moment::of(&self.run, spec, window, ended_ns)
+            ..Moment::from_window(&self.run, spec, window, ended_ns)
         };
         self.sample = sample.cloned().or(self.sample.take());
         Some(moment)
@@ -102,11 +102,11 @@ mod tests {
             ..UsageSample::default()
         };
         let mut moments = Moments::default();
-        moments.of(&Event::TrialStarted(&record.spec, 1, 1));
+        moments.observe(&Event::TrialStarted(&record.spec, 1, 1));
         let window = Window { duration_ns: 1_000_000_000, completed: 10, ..Window::default() };
         let mut cores = |at_s, cpu_s| {
             let sample = sample(at_s, cpu_s);
-            moments.of(&Event::Window(&window, Some(&sample))).unwrap().target_cores
+            moments.observe(&Event::Window(&window, Some(&sample))).unwrap().target_cores
         };
         assert_eq!(cores(1, 0), None);
         assert_eq!(cores(2, 1), Some(1.0));
@@ -122,7 +122,7 @@ mod tests {
         const SECOND: u64 = 1_000_000_000;
         let record = ExampleTrial::hello().build();
         let mut moments = Moments::default();
-        moments.of(&Event::TrialStarted(&record.spec, 1, 1));
+        moments.observe(&Event::TrialStarted(&record.spec, 1, 1));
         let window = Window { duration_ns: SECOND, completed: 100, ..Window::default() };
         let at = |moments: &mut Moments, now_ns| {
             let moment = moments.window(&window, None, now_ns).unwrap();
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(burst, [2, 3, 4, 5].map(|second| begin + second * SECOND + soon));
         assert_eq!(at(&mut moments, begin + 6 * SECOND + late), begin + 6 * SECOND + soon);
         // Another slice begins after a rest, which is no pause.
-        moments.of(&Event::Slice(&record.spec, 2, 2));
+        moments.observe(&Event::Slice(&record.spec, 2, 2));
         assert_eq!(at(&mut moments, begin + 60 * SECOND), begin + 60 * SECOND);
     }
 }

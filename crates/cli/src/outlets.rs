@@ -19,7 +19,7 @@ impl Outlets {
     ///
     /// # Errors
     /// If one cannot be opened.
-    pub fn of(arguments: &OutletArguments) -> Result<Self, CliError> {
+    pub fn open(arguments: &OutletArguments) -> Result<Self, CliError> {
         #[cfg(not(feature = "otlp"))]
         if arguments.otlp.is_some() {
             return Err(CliError::User(

@@ -45,7 +45,7 @@ pub struct Lines {
 
 impl Lines {
     /// The lines for this subject.
-    pub fn of(subject: &Subject) -> Self {
+    pub fn from_subject(subject: &Subject) -> Self {
         let each_second = matches!(subject, Subject::Url(_));
         Self { each_second, causes: Mutex::new(BTreeMap::new()) }
     }
@@ -163,15 +163,15 @@ mod tests {
     #[test]
     fn a_load_says_what_its_warm_up_waits_for_and_a_run_does_not() {
         let words = "the JVM compiles, 24 % of a processor";
-        let load = Lines::of(&Subject::Url("http://[::1]/".into()));
+        let load = Lines::from_subject(&Subject::Url("http://[::1]/".into()));
         let wanted = ["warming up: the JVM compiles, 24 % of a processor"];
         assert_eq!(load.lines(&Event::WarmingUp(words)), wanted);
-        assert!(Lines::of(&Subject::Plan).lines(&Event::WarmingUp(words)).is_empty());
+        assert!(Lines::from_subject(&Subject::Plan).lines(&Event::WarmingUp(words)).is_empty());
     }
 
     #[test]
     fn unavailable_targets_have_a_line_each_and_a_cause_is_said_once() {
-        let lines = Lines::of(&Subject::Plan);
+        let lines = Lines::from_subject(&Subject::Plan);
         let told = |target: &str, message: &str| {
             let failure = Failure {
                 stage: Stage::Install,

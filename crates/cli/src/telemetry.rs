@@ -34,7 +34,7 @@ impl Telemetry {
 impl Observer for Telemetry {
     fn event(&self, event: &Event<'_>) {
         let (moments, exporter) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(moment) = moments.of(event) {
+        if let Some(moment) = moments.observe(event) {
             exporter.see(moment);
         }
     }

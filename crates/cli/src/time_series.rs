@@ -59,7 +59,7 @@ impl TimeSeries {
 impl Observer for TimeSeries {
     fn event(&self, event: &Event<'_>) {
         let mut state = self.state();
-        if let Some(moment) = state.moments.of(event).filter(|_| state.failure.is_none()) {
+        if let Some(moment) = state.moments.observe(event).filter(|_| state.failure.is_none()) {
             state.failure = state.write(&moment).err();
         }
     }

@@ -292,7 +292,7 @@ impl Coordinator {
         let Task { load, host, threads, briefing } = task;
         self.trials += 1;
         let parts = self.agents.iter().map(|agent| agent.part);
-        let deadlines = Deadlines::of(&load, parts, &self.wanted);
+        let deadlines = Deadlines::from_load(&load, parts, &self.wanted);
         self.agents.iter_mut().for_each(Agent::begin_trial);
         self.trial = Some(Trial {
             number: self.trials,
@@ -315,7 +315,7 @@ impl Coordinator {
                 briefing,
             },
             deadlines,
-            seconds: Seconds::of(self.agents.len()),
+            seconds: Seconds::for_agents(self.agents.len()),
             merged: Merged::default(),
         });
         self.prepare(now_ns)

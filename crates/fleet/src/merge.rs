@@ -216,7 +216,7 @@ const AHEAD_NS: i64 = 2_000_000_000;
 impl Seconds {
     /// For this many agents.
     #[must_use]
-    pub fn of(agents: usize) -> Self {
+    pub fn for_agents(agents: usize) -> Self {
         Self { agents, ..Self::default() }
     }
 

@@ -45,7 +45,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub fn of(provider: &SdkMeterProvider) -> Self {
+    pub fn from_provider(provider: &SdkMeterProvider) -> Self {
         let meter = provider.meter("pippin");
         let gauge = |meter: &Meter, name: &'static str, unit: &'static str, about: &'static str| {
             meter.f64_gauge(name).with_unit(unit).with_description(about).build()

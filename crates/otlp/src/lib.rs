@@ -119,7 +119,7 @@ impl Exporter {
 }
 
 fn export(waiting: &Receiver<Moment>, provider: &SdkMeterProvider) -> Sent {
-    let figures = Figures::of(provider);
+    let figures = Figures::from_provider(provider);
     let mut sent = Sent::default();
     for moment in waiting {
         figures.record(&moment);

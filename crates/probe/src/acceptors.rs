@@ -134,7 +134,7 @@ impl Acceptors {
         held: &Held,
         at_ns: u64,
     ) {
-        let family = Family::of(processes.iter().map(|one| (one.pid, one.parent)));
+        let family = Family::from_parents(processes.iter().map(|one| (one.pid, one.parent)));
         // Who joins while the load runs is busy with its own start before it accepts.
         let joins = !self.members.is_empty();
         for process in processes {
@@ -188,7 +188,7 @@ impl Held {
     fn read(files: &KernelFiles, members: &[Process], addresses: &[SocketAddr]) -> Option<Self> {
         let all: HashMap<i32, Descriptors> = members
             .iter()
-            .filter_map(|one| Some((one.pid, Descriptors::of(files, one.pid)?)))
+            .filter_map(|one| Some((one.pid, Descriptors::read(files, one.pid)?)))
             .collect();
         let holding = |inodes: &HashSet<u32>| -> BTreeSet<i32> {
             let holds = all.iter().filter(|(_, held)| !held.sockets.is_disjoint(inodes));
@@ -200,7 +200,7 @@ impl Held {
         let is_accepted = |one: &&Connection| served.contains(&one.local);
         let accepted = connections.iter().filter(is_accepted).map(|one| one.inode).collect();
         let holders = holding(&accepted);
-        let family = Family::of(members.iter().map(|one| (one.pid, one.parent)));
+        let family = Family::from_parents(members.iter().map(|one| (one.pid, one.parent)));
         let is_last = |pid: &i32| family.below(*pid).intersection(&holders).count() == 1;
         let accept: BTreeSet<i32> = holders.iter().copied().filter(is_last).collect();
         // A master is connected with all of its workers.

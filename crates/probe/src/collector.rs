@@ -30,7 +30,7 @@ impl Collectors {
     /// all of them.
     pub fn any(&mut self, files: &KernelFiles, living: &[Living]) -> Option<bool> {
         let is_final = |known: &Option<bool>| *known == Some(true);
-        let all = self.0.of(living.iter(), is_final, |pid| collects(files, pid));
+        let all = self.0.look_up(living.iter(), is_final, |pid| collects(files, pid));
         all.into_iter().flatten().reduce(|a, b| a || b)
     }
 }

@@ -60,9 +60,10 @@ impl Compilers {
     ) -> Option<CompilerSample> {
         self.forget(living);
         let of_libraries =
-            self.libraries.of(living.iter(), Option::is_some, |pid| in_library(files, pid));
+            self.libraries.look_up(living.iter(), Option::is_some, |pid| in_library(files, pid));
         for (process, compiler) in living.iter().zip(of_libraries) {
-            let known = self.processes.entry(process.pid).or_insert_with(|| Known::of(process));
+            let known =
+                self.processes.entry(process.pid).or_insert_with(|| Known::from_process(process));
             known.compiler = known.compiler.or(compiler);
             known.look(files, process.pid, now_ns);
         }
@@ -99,7 +100,7 @@ impl Compilers {
 }
 
 impl Known {
-    fn of(process: &Living) -> Self {
+    fn from_process(process: &Living) -> Self {
         Self {
             start_ticks: process.start_ticks,
             compiler: None,

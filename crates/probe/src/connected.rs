@@ -82,7 +82,7 @@ impl Connected {
         while before.inodes().any(|inode| !known.contains(&inode)) {
             let held: HashSet<u32> = members
                 .iter()
-                .filter_map(|pid| Descriptors::of(&self.files, *pid))
+                .filter_map(|pid| Descriptors::read(&self.files, *pid))
                 .flat_map(|descriptors| descriptors.sockets)
                 .collect();
             // Short connections are in one of two looks around the moment in which they were held.

@@ -20,7 +20,7 @@ pub struct Descriptors {
 impl Descriptors {
     /// Reads them; `None` if there is no such process, or it belongs to another user.
     #[must_use]
-    pub fn of(files: &KernelFiles, pid: i32) -> Option<Self> {
+    pub fn read(files: &KernelFiles, pid: i32) -> Option<Self> {
         let mut all = Self::default();
         let read = all.add(&files.path(&format!("proc/{pid}/fd")));
         if all.is_empty() {
@@ -77,7 +77,7 @@ pub fn holders(files: &KernelFiles, inodes: &BTreeSet<u32>) -> BTreeSet<i32> {
         return BTreeSet::new();
     }
     let holds = |pid: &i32| {
-        Descriptors::of(files, *pid)
+        Descriptors::read(files, *pid)
             .is_some_and(|held| inodes.iter().any(|inode| held.sockets.contains(inode)))
     };
     list_processes(files).into_iter().filter(holds).collect()
@@ -94,7 +94,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (reader, writer) = std::io::pipe().unwrap();
         let own = std::process::id() as i32;
-        let held = Descriptors::of(&KernelFiles::default(), own).unwrap();
+        let held = Descriptors::read(&KernelFiles::default(), own).unwrap();
         let of = |fd: i32, prefix: &str| {
             let target = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap();
             inode(target.to_str().unwrap(), prefix).unwrap()
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(pipe, of(writer.as_raw_fd(), "pipe:["));
         assert!(held.reads.contains(&pipe) && held.writes.contains(&pipe));
         assert!(holders(&KernelFiles::default(), &BTreeSet::from([socket])).contains(&own));
-        assert_eq!(Descriptors::of(&KernelFiles::default(), i32::MAX - 1), None);
+        assert_eq!(Descriptors::read(&KernelFiles::default(), i32::MAX - 1), None);
     }
 
     #[test]

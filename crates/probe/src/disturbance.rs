@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 /// time of other programs, or while the hypervisor has the processor, which is steal
 /// (docs/decisions/slices.md).
 #[must_use]
-pub fn of(usage: &Usage, processors: &BTreeSet<u32>, company_cores: f64) -> SliceHost {
+pub fn from_usage(usage: &Usage, processors: &BTreeSet<u32>, company_cores: f64) -> SliceHost {
     let is_ours = |cpu: &u32| processors.is_empty() || processors.contains(cpu);
     let count = if processors.is_empty() { usage.busy_by_cpu.len() } else { processors.len() };
     let share = |cores: f64| cores / count.max(1) as f64;
@@ -87,16 +87,16 @@ mod tests {
 
     #[test]
     fn only_the_processors_of_the_roles_count() {
-        let ours = of(&used(), &BTreeSet::from([0, 1]), 0.0);
+        let ours = from_usage(&used(), &BTreeSet::from([0, 1]), 0.0);
         assert!(close(ours.steal, 0.05) && close(ours.others, 0.1), "{ours:?}");
         assert_eq!((ours.kernel_network, ours.waiting), (None, None));
-        let all = of(&used(), &BTreeSet::new(), 0.0);
+        let all = from_usage(&used(), &BTreeSet::new(), 0.0);
         assert!(close(all.steal, 0.225) && close(all.others, 0.375), "{all:?}");
     }
 
     #[test]
     fn what_other_targets_use_by_themselves_is_not_of_other_programs() {
-        let ours = |company| of(&used(), &BTreeSet::from([0, 1]), company).others;
+        let ours = |company| from_usage(&used(), &BTreeSet::from([0, 1]), company).others;
         assert!(close(ours(0.15), 0.025), "{:?}", ours(0.15));
         assert!(close(ours(1.0), 0.0));
     }
@@ -120,7 +120,7 @@ mod tests {
                 kernel_network,
                 ..Usage::default()
             };
-            of(&usage, &BTreeSet::new(), 0.0)
+            from_usage(&usage, &BTreeSet::new(), 0.0)
         };
         let known = |other_programs, from_elsewhere| {
             let network = network(other_programs, from_elsewhere);
@@ -143,7 +143,7 @@ mod tests {
         let network =
             KernelNetwork { by_cpu: [(1, 0.1)].into(), from_elsewhere: 0.0, other_programs: 0.06 };
         let usage = Usage { other_cores: Some(0.09), kernel_network: Some(network), ..used() };
-        let ours = |company| of(&usage, &BTreeSet::from([0, 1]), company).others;
+        let ours = |company| from_usage(&usage, &BTreeSet::from([0, 1]), company).others;
         assert!(close(ours(0.0), 0.045), "{:?}", ours(0.0));
         assert!(close(ours(0.04), 0.015), "0.02 and half of it: {:?}", ours(0.04));
     }
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn idleness_is_nobodys_and_the_unknown_stays_so() {
         let quiet = Usage { other_cores: Some(0.01), ..used() };
-        assert!(close(of(&quiet, &BTreeSet::from([0, 1]), 0.0).others, 0.005));
+        assert!(close(from_usage(&quiet, &BTreeSet::from([0, 1]), 0.0).others, 0.005));
         let unknown = Usage { other_cores: None, stolen_by_cpu: BTreeMap::new(), ..used() };
-        assert_eq!(of(&unknown, &BTreeSet::from([0, 1]), 0.0), SliceHost::default());
+        assert_eq!(from_usage(&unknown, &BTreeSet::from([0, 1]), 0.0), SliceHost::default());
         assert_eq!(
-            of(&used(), &BTreeSet::from([0, 7]), 0.0),
+            from_usage(&used(), &BTreeSet::from([0, 7]), 0.0),
             SliceHost::default(),
             "no such processor"
         );

@@ -21,7 +21,7 @@ struct Package {
 impl Packages {
     /// Those that can be read; none if one of them cannot, because a sum without it would be wrong.
     #[must_use]
-    pub fn of(files: &KernelFiles) -> Self {
+    pub fn read(files: &KernelFiles) -> Self {
         // Other zones are parts of a package (their numbers have two parts), or hold all of the
         // machine and so the packages too (psys).
         let is_package = |zone: &u32| {
@@ -82,7 +82,7 @@ mod tests {
             let path = files.path(&format!("{ZONES}/intel-rapl:{zone}/energy_uj"));
             std::fs::write(path, text).unwrap();
         };
-        let mut packages = Packages::of(&files);
+        let mut packages = Packages::read(&files);
         assert_eq!(packages.used_uj(&files), Some(0));
         write(0, "950\n");
         assert_eq!(packages.used_uj(&files), Some(50));
@@ -94,12 +94,12 @@ mod tests {
         write(1, "0\n");
         assert_eq!(packages.used_uj(&files), Some(230));
         write(1, "");
-        assert_eq!(Packages::of(&files).used_uj(&files), None, "one of two says too little");
+        assert_eq!(Packages::read(&files).used_uj(&files), None, "one of two says too little");
     }
 
     #[test]
     fn a_host_without_it_is_unknown() {
         let (_root, files) = captured(&[("proc/stat", "")]);
-        assert_eq!(Packages::of(&files).used_uj(&files), None);
+        assert_eq!(Packages::read(&files).used_uj(&files), None);
     }
 }

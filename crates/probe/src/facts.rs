@@ -69,7 +69,7 @@ impl<T: Clone> Facts<T> {
     /// The facts of these processes, in their order. `find` is asked of a process that is new, that
     /// runs another program now, or of which nothing that `is_final` is known; the last less and less
     /// often. Processes that are not among these are forgotten.
-    pub fn of<'a>(
+    pub fn look_up<'a>(
         &mut self,
         living: impl Iterator<Item = &'a Living>,
         is_final: impl Fn(&T) -> bool,
@@ -101,10 +101,11 @@ mod tests {
         let mut facts = Facts::default();
         let mut asked = Vec::new();
         for look in 1..=looks {
-            let found = facts.of([Living::seen(&files, 5, 1, 0)].iter(), Option::is_some, |_| {
-                asked.push(look);
-                (look >= there_at).then_some(())
-            });
+            let found =
+                facts.look_up([Living::seen(&files, 5, 1, 0)].iter(), Option::is_some, |_| {
+                    asked.push(look);
+                    (look >= there_at).then_some(())
+                });
             assert_eq!(found.len(), 1);
         }
         asked
@@ -127,7 +128,7 @@ mod tests {
         };
         let mut facts = Facts::default();
         let mut look = |start, answer: u32| {
-            facts.of([Living::seen(&files, 5, start, 0)].iter(), |_| true, |_| answer)[0]
+            facts.look_up([Living::seen(&files, 5, start, 0)].iter(), |_| true, |_| answer)[0]
         };
         becomes("/bin/sh");
         assert_eq!([look(1, 1), look(1, 2)], [1, 1]);

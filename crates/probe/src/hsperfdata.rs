@@ -164,7 +164,7 @@ impl Jvms {
     /// What these processes say together; `None` if none of them has counters.
     /// The collector is that of the first. A figure that one of them lacks is unknown.
     pub fn look(&mut self, files: &KernelFiles, living: &[Living]) -> Option<JvmSample> {
-        let places = self.0.of(living.iter(), Option::is_some, |pid| file_of(files, pid));
+        let places = self.0.look_up(living.iter(), Option::is_some, |pid| file_of(files, pid));
         let each = places.iter().flatten().filter_map(|file| read(files, file));
         each.reduce(|sum, one| sum.with(&one))
     }

@@ -9,7 +9,7 @@ use crate::strays::allowed;
 /// What these processes together may use. The quota is that of the first one's group. `None` if there
 /// is no such process.
 #[must_use]
-pub fn of(files: &KernelFiles, pids: impl IntoIterator<Item = i32>) -> Option<MayUse> {
+pub fn read(files: &KernelFiles, pids: impl IntoIterator<Item = i32>) -> Option<MayUse> {
     let mut first = None;
     let mut cpus = CpuSet::default();
     for pid in pids {
@@ -30,8 +30,8 @@ mod tests {
     #[test]
     fn affinity_of_all_threads_counts() {
         let own = std::process::id() as i32;
-        let found = of(&KernelFiles::default(), [own]).unwrap();
+        let found = read(&KernelFiles::default(), [own]).unwrap();
         assert_eq!(found.cpus, allowed(0).unwrap());
-        assert_eq!(of(&KernelFiles::default(), []), None);
+        assert_eq!(read(&KernelFiles::default(), []), None);
     }
 }

@@ -35,7 +35,7 @@ impl Runtimes {
     pub fn look(&mut self, files: &KernelFiles, living: &[Living]) -> Vec<Runtime> {
         let Self { known, versions } = self;
         let look = |pid| Process { files, pid, versions }.runtime();
-        let all = known.of(living.iter(), Option::is_some, look);
+        let all = known.look_up(living.iter(), Option::is_some, look);
         Runtime::each_once(all.iter().flatten())
     }
 }

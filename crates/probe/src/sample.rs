@@ -123,7 +123,7 @@ impl Default for TreeMemory {
     fn default() -> Self {
         let files = KernelFiles::default();
         Self {
-            packages: Packages::of(&files),
+            packages: Packages::read(&files),
             files,
             units: ProcUnits::of_this_host(),
             table: ProcessTable::default(),
@@ -301,14 +301,14 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         }
         if role == Role::Target {
             let pids = || tally.living.iter().map(|process| process.pid);
-            result.strays = strays::of(&memory.files, pids(), &roots.given);
+            result.strays = strays::find(&memory.files, pids(), &roots.given);
             result.left_group = left_group;
             result.unbilled =
                 of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
         }
         let mut sample = summed(&tally);
         if role == Role::Target && detailed {
-            result.may_use = may_use::of(&memory.files, pids_of(&tally));
+            result.may_use = may_use::read(&memory.files, pids_of(&tally));
         }
         let mut target: Option<Vec<Living>> = None;
         if role == Role::Target {

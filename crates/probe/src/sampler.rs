@@ -175,7 +175,7 @@ impl Run<'_> {
         let mut succession = Succession::default();
         let (mut is_watched, mut follows) = (false, false);
         if let Some(serving) = &self.roots.serving {
-            succession = Succession::of(&serving.servers);
+            succession = Succession::from_servers(&serving.servers);
             (is_watched, follows) = (true, serving.follows);
             self.memory.not_seen_for(0);
         }

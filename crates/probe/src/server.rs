@@ -183,7 +183,7 @@ fn of_sockets(files: &KernelFiles, inodes: &BTreeSet<u32>) -> Result<Servers, No
     }
     let own = std::process::id() as i32;
     let family = family(files);
-    let trees = trees(&family, &holders, own, &mut |pid| Descriptors::of(files, pid));
+    let trees = trees(&family, &holders, own, &mut |pid| Descriptors::read(files, pid));
     let processes: Vec<Server> = trees.roots.iter().filter_map(|pid| server(files, *pid)).collect();
     if !processes.is_empty() {
         return Ok(Servers { processes, apart: trees.apart });
@@ -199,7 +199,7 @@ fn of_sockets(files: &KernelFiles, inodes: &BTreeSet<u32>) -> Result<Servers, No
 pub(crate) fn family(files: &KernelFiles) -> Family {
     let units = ProcUnits::of_this_host();
     let read = |pid| read_process(files, units, pid).map(|process| (pid, process.parent));
-    Family::of(list_processes(files).into_iter().filter_map(read))
+    Family::from_parents(list_processes(files).into_iter().filter_map(read))
 }
 
 /// The addresses at which a process or one below it listens, and whether one of them is where a
@@ -209,7 +209,7 @@ pub fn listening_below(root: i32, address: SocketAddr) -> (BTreeSet<SocketAddr>,
     let Ok(mut listeners) = Listeners::open() else { return (BTreeSet::new(), false) };
     let files = KernelFiles::default();
     let below = family(&files).below(root);
-    let held = |pid: &i32| Descriptors::of(&files, *pid).map(|held| held.sockets);
+    let held = |pid: &i32| Descriptors::read(&files, *pid).map(|held| held.sockets);
     let sockets: HashSet<u32> = below.iter().filter_map(held).flatten().collect();
     let serves = serving_inodes(&mut listeners, canonical(address));
     let all = listeners.all().unwrap_or_default().into_iter();
@@ -270,7 +270,8 @@ fn hinted(files: &KernelFiles, path: &Path) -> Result<Servers, NoServer> {
             &raw mut length,
         )
     };
-    let holds_sockets = |pid| Descriptors::of(files, pid).is_some_and(|it| !it.sockets.is_empty());
+    let holds_sockets =
+        |pid| Descriptors::read(files, pid).is_some_and(|it| !it.sockets.is_empty());
     // 0 is a process of another namespace. 1 has passed the socket on to a service.
     if result < 0 || peer.pid <= 1 || !holds_sockets(peer.pid) {
         return Err(NoServer::Hidden);

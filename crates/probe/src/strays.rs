@@ -10,7 +10,11 @@ use crate::process_name::process_name;
 /// The threads of these processes that may use processors outside of `given`, by process; empty if
 /// `given` is empty, which means all processors.
 #[must_use]
-pub fn of(files: &KernelFiles, pids: impl IntoIterator<Item = i32>, given: &CpuSet) -> Vec<Stray> {
+pub fn find(
+    files: &KernelFiles,
+    pids: impl IntoIterator<Item = i32>,
+    given: &CpuSet,
+) -> Vec<Stray> {
     if given.is_empty() {
         return Vec::new();
     }
@@ -54,13 +58,13 @@ mod tests {
         let own = std::process::id() as i32;
         let files = KernelFiles::default();
         let all = allowed(0).unwrap();
-        assert_eq!(of(&files, [own], &all), []);
-        assert_eq!(of(&files, [own], &CpuSet::default()), [], "nothing given is everything");
+        assert_eq!(find(&files, [own], &all), []);
+        assert_eq!(find(&files, [own], &CpuSet::default()), [], "nothing given is everything");
         // No machine of ours has this processor, so everything that this process may use is
         // outside.
-        let strays = of(&files, [own], &CpuSet([1023].into()));
+        let strays = find(&files, [own], &CpuSet([1023].into()));
         assert_eq!((strays[0].pid, strays[0].cpus.clone()), (own, all.to_string()));
         assert!(strays[0].threads >= 1);
-        assert_eq!(of(&files, [i32::MAX - 1], &CpuSet([0].into())), [], "no such process");
+        assert_eq!(find(&files, [i32::MAX - 1], &CpuSet([0].into())), [], "no such process");
     }
 }

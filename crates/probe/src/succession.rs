@@ -36,7 +36,7 @@ pub struct Succession {
 impl Succession {
     /// Begins with the processes that serve.
     #[must_use]
-    pub fn of(servers: &Servers) -> Self {
+    pub fn from_servers(servers: &Servers) -> Self {
         Self { alive: servers.processes.clone(), last_ns: monotonic_ns(), ..Self::default() }
     }
 
@@ -158,7 +158,7 @@ mod tests {
             ..Roots::default()
         };
         let mut memory = TreeMemory::default();
-        let mut succession = Succession::of(&servers);
+        let mut succession = Succession::from_servers(&servers);
         let used = |roots: &Roots, memory: &mut TreeMemory| {
             sample(roots, memory).roles[&Role::Target].cpu_ns / 1_000_000
         };

@@ -197,7 +197,7 @@ fn tree(root: i32, all: &HashMap<i32, Process>) -> HashMap<i32, Process> {
     if !all.contains_key(&root) {
         return HashMap::new();
     }
-    let below = Family::of(all.values().map(|one| (one.pid, one.parent))).below(root);
+    let below = Family::from_parents(all.values().map(|one| (one.pid, one.parent))).below(root);
     below.into_iter().filter_map(|pid| Some((pid, all.get(&pid)?.clone()))).collect()
 }
 

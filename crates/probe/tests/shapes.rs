@@ -57,7 +57,7 @@ struct Account {
 
 impl Account {
     /// Counts what these servers use while the work is done, which returns the truth.
-    fn of(place: Place, servers: Servers, work: impl FnOnce() -> u64) -> Self {
+    fn count(place: Place, servers: Servers, work: impl FnOnce() -> u64) -> Self {
         let target = servers.processes.iter().map(|server| server.root).collect();
         let roots = Roots {
             roles: BTreeMap::from([(Role::Target, target)]),
@@ -115,7 +115,7 @@ fn at(address: SocketAddr) -> Place {
 fn counted(mut shape: Shape) -> Account {
     let place = at(shape.address());
     let servers = behind(&place).unwrap();
-    Account::of(place, servers, || four(|ms| shape.burn(ms).unwrap()))
+    Account::count(place, servers, || four(|ms| shape.burn(ms).unwrap()))
 }
 
 fn four(mut burn: impl FnMut(u64) -> Done) -> u64 {
@@ -145,14 +145,14 @@ fn java_is_found_by_its_mapped_address() {
     let place = at(shape.address());
     let servers = behind(&place).unwrap();
     assert_eq!(servers.processes[0].pid, shape.pid());
-    Account::of(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
+    Account::count(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
 }
 
 fn of_two_servers_on_one_port_the_one_that_is_loaded_counts() {
     let mut shape = start("shared", &["0.0.0.0"]);
     let mut other = start("only_v6", &[&shape.port.to_string()]);
     let place = at(shape.address());
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let v6 = SocketAddr::new("::1".parse().unwrap(), shape.port);
         other.burn_at(v6, 100).unwrap();
         four(|ms| shape.burn(ms).unwrap())
@@ -188,7 +188,7 @@ fn a_server_that_hands_over_and_ends_is_followed() {
     let mut shape = start("hand_over", &[]);
     let place = at(shape.address());
     let first = shape.pid();
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let before = four(|ms| shape.burn(ms).unwrap());
         assert_eq!(shape.go().unwrap().pid, first);
         before + four(|ms| shape.burn(ms).unwrap())
@@ -203,7 +203,7 @@ fn who_joins_with_a_socket_of_its_own_and_who_leaves() {
     let mut first = start("shared", &[]);
     let place = at(first.address());
     let mut second = None;
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let before = four(|ms| first.burn(ms).unwrap());
         let joined = second.insert(start("shared", &["127.0.0.1", &first.port.to_string()]));
         first.kill();
@@ -217,7 +217,7 @@ fn who_joins_with_a_socket_of_its_own_and_who_leaves() {
 fn a_server_that_executes_itself_anew_is_the_same() {
     let mut shape = start("again", &[]);
     let (place, pid) = (at(shape.address()), shape.pid());
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let before = scheduled_ns(pid).unwrap();
         four(|ms| shape.burn(ms).unwrap());
         shape.go().unwrap();
@@ -231,7 +231,7 @@ fn a_server_that_executes_itself_anew_is_the_same() {
 fn a_worker_that_ends_after_each_request_counts() {
     let mut shape = start("orphaning", &[]);
     let place = at(shape.address());
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         (0..4)
             .map(|_| {
                 let used = shape.burn(WORK_MS / 4).unwrap().used_ns;
@@ -248,7 +248,7 @@ fn a_worker_that_ends_after_each_request_counts() {
 fn a_server_that_dies_is_dead_and_its_last_figure_stays() {
     let mut shape = start("plain", &[]);
     let place = at(shape.address());
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let used = four(|ms| shape.burn(ms).unwrap());
         shape.kill();
         while behind(&place) != Err(NoServer::NobodyListens) {}
@@ -270,7 +270,7 @@ fn a_daemon_on_a_unix_socket_is_found_by_its_inode() {
     let servers = behind(&place).unwrap();
     let pids: Vec<i32> = servers.processes.iter().map(|server| server.pid).collect();
     assert_eq!(pids, [shape.pid()]);
-    Account::of(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
+    Account::count(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
 }
 
 fn another_child_of_a_supervisor_is_left_out() {
@@ -294,7 +294,7 @@ fn a_worker_of_another_port_is_left_out() {
     let mut shape = start("two_ports", &[]);
     let place = at(shape.address());
     let master = shape.pid();
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let before = scheduled_ns(master).unwrap();
         four(|ms| shape.burn(ms).unwrap()) + scheduled_ns(master).unwrap() - before
     });
@@ -306,7 +306,7 @@ fn a_worker_of_another_port_is_left_out() {
 fn two_generations_that_serve_at_once_both_count() {
     let mut shape = start("generations", &[]);
     let place = at(shape.address());
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let first = shape.pid();
         let before = scheduled_ns(first).unwrap();
         four(|ms| shape.burn(ms).unwrap());
@@ -332,7 +332,7 @@ fn a_reload_by_another_user_is_followed() {
     }
     let mut shape = start("reloading", &[]);
     let place = at(shape.address());
-    let account = Account::of(place.clone(), behind(&place).unwrap(), || {
+    let account = Account::count(place.clone(), behind(&place).unwrap(), || {
         let before = four(|ms| shape.burn(ms).unwrap());
         let old = shape.go().unwrap().pid;
         let after = four(|ms| shape.burn(ms).unwrap());
@@ -368,7 +368,7 @@ fn a_server_whose_first_thread_ended_and_one_that_is_named_by_a_thread() {
     let servers = of_processes(&[last]).unwrap();
     assert_eq!(servers.processes[0].pid, shape.pid());
     assert_eq!(servers, behind(&place).unwrap());
-    Account::of(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
+    Account::count(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
 }
 
 fn odd_names_are_shown_in_one_line_and_count() {
@@ -378,7 +378,7 @@ fn odd_names_are_shown_in_one_line_and_count() {
         let servers = behind(&place).unwrap();
         let shown = servers.processes[0].name.clone();
         assert!(shown.lines().count() == 1 && shown.ends_with(right), "{shown:?}");
-        Account::of(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
+        Account::count(place, servers, || four(|ms| shape.burn(ms).unwrap())).is_right();
     }
 }
 
@@ -389,7 +389,7 @@ fn a_server_in_another_network_namespace_is_here() {
     let place = at(SocketAddr::new("10.213.77.5".parse().unwrap(), shape.port));
     let servers = behind(&place).unwrap();
     assert_eq!(servers.processes[0].pid, shape.pid());
-    Account::of(place, servers, || four(|ms| shape.burn_inside(ms).unwrap())).is_right();
+    Account::count(place, servers, || four(|ms| shape.burn_inside(ms).unwrap())).is_right();
     let nobody = at(SocketAddr::new("10.213.77.6".parse().unwrap(), shape.port));
     assert_eq!(behind(&nobody), Err(NoServer::Elsewhere));
 }

@@ -42,22 +42,28 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::write(folder.join(format!("{name}.80.txt")), table(&view, &Style::plain(80)))?;
         std::fs::write(
             folder.join(format!("{name}.md")),
-            pippin_report::form::markdown::of(&view),
+            pippin_report::form::markdown::render(&view),
         )?;
-        std::fs::write(folder.join(format!("{name}.csv")), pippin_report::form::csv::of(&view))?;
-        std::fs::write(folder.join(format!("{name}.json")), pippin_report::form::json::of(&view)?)?;
+        std::fs::write(
+            folder.join(format!("{name}.csv")),
+            pippin_report::form::csv::render(&view),
+        )?;
+        std::fs::write(
+            folder.join(format!("{name}.json")),
+            pippin_report::form::json::render(&view)?,
+        )?;
         std::fs::write(
             folder.join(format!("{name}.prom")),
-            pippin_report::form::prometheus::of(&view),
+            pippin_report::form::prometheus::render(&view),
         )?;
         std::fs::write(
             folder.join(format!("{name}.hlog")),
-            pippin_report::form::hlog::of(&record)?,
+            pippin_report::form::hlog::render(&record)?,
         )?;
         for chart in pippin_report::form::svg::names(&view) {
             std::fs::write(
                 folder.join(format!("{name}.{chart}.svg")),
-                pippin_report::form::svg::of(&view, &chart, Ground::Light)?,
+                pippin_report::form::svg::render(&view, &chart, Ground::Light)?,
             )?;
             // Pictures of one run are enough to look at, and take their time in a debug build.
             for (ground, kind) in [(Ground::Light, "png"), (Ground::Dark, "dark.png")]
@@ -66,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             {
                 std::fs::write(
                     folder.join(format!("{name}.{chart}.{kind}")),
-                    pippin_report::form::png::FORM.of(&record, Some((&chart, ground)))?,
+                    pippin_report::form::png::FORM.render(&record, Some((&chart, ground)))?,
                 )?;
             }
         }

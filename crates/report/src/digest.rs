@@ -11,7 +11,7 @@ use crate::words;
 
 /// The digest of a run.
 #[must_use]
-pub fn of(view: &View) -> RunDigest {
+pub fn from_view(view: &View) -> RunDigest {
     RunDigest {
         trials: view.run.trials,
         load: view.run.load.clone(),
@@ -96,7 +96,8 @@ fn target(view: &View, row: &Row) -> TargetDigest {
 fn more(view: &View, row: &Row) -> MoreFigures {
     let within =
         |figure: Option<Estimate>| figure?.interval.map(|interval| (interval.low, interval.high));
-    let ratio = row.standing.to_reference.and_then(|ratios| ratios.of(view.run.ranked_by.figure()));
+    let ratio =
+        row.standing.to_reference.and_then(|ratios| ratios.ratio(view.run.ranked_by.figure()));
     // CPU-seconds of a million answers are microseconds of one.
     let ns = |us: f64| us * 1e3;
     MoreFigures {
@@ -147,7 +148,7 @@ mod tests {
     fn a_digest_tells_who_may_lead_and_what_to_doubt() {
         let record = example::rounds();
         let view = View::of(&record);
-        let digest = of(&view);
+        let digest = from_view(&view);
         assert_eq!(digest.trials, record.trials.len() as u64);
         assert_eq!(digest.targets.len(), view.rows.len());
         let first = digest.leaders().next().unwrap();
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn the_first_words_of_a_trust_are_a_whole_thought() {
         let short = |trust: &str| {
-            let mut digest = of(&View::of(&example::hello()));
+            let mut digest = from_view(&View::of(&example::hello()));
             digest.trust = trust.into();
             trust_in_short(&digest).to_string()
         };
@@ -196,11 +197,11 @@ mod tests {
 
     #[test]
     fn the_worst_verdict_is_that_of_any_target() {
-        let digest = of(&View::of(&example::hello()));
+        let digest = from_view(&View::of(&example::hello()));
         assert_eq!(digest.worst, Some(Verdict::Invalid));
         let mut nothing = example::hello();
         nothing.trials.clear();
-        let digest = of(&View::of(&nothing));
+        let digest = from_view(&View::of(&nothing));
         assert_eq!((digest.worst, digest.spark.len(), digest.leaders().count()), (None, 0, 0));
     }
 }

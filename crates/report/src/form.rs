@@ -104,7 +104,7 @@ impl Form {
     ///
     /// # Errors
     /// See [`FormError`].
-    pub fn of(
+    pub fn render(
         &self,
         record: &RunRecord,
         chart: Option<(&str, Ground)>,

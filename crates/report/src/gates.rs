@@ -146,9 +146,9 @@ pub(crate) mod tests {
             ] {
                 outcome.reason = reason;
                 let one = std::slice::from_ref(&outcome);
-                let summary = summary::of("ci", one, &summary::Changes::default(), "x");
+                let summary = summary::render("ci", one, &summary::Changes::default(), "x");
                 assert_eq!(lines(one).matches(words).count(), 1, "{}", lines(one));
-                for text in [lines(one), junit::of("ci", &[], one, Undecided::Warn), summary] {
+                for text in [lines(one), junit::render("ci", &[], one, Undecided::Warn), summary] {
                     assert!(text.contains(words) && text.contains(said), "{text}");
                 }
             }
@@ -175,7 +175,7 @@ pub(crate) mod tests {
             lines(&outcomes),
             "gate FAILED  require errors < 1%  not measured: install: make failed\n"
         );
-        let xml = junit::of("ci", &[], &outcomes, Undecided::Fail);
+        let xml = junit::render("ci", &[], &outcomes, Undecided::Fail);
         for part in [
             "tests=\"1\" failures=\"1\"",
             "<testsuite name=\"own/shop\"",
@@ -183,7 +183,7 @@ pub(crate) mod tests {
         ] {
             assert!(xml.contains(part), "{part} is not in {xml}");
         }
-        let text = summary::of("ci", &outcomes, &summary::Changes::default(), "x");
+        let text = summary::render("ci", &outcomes, &summary::Changes::default(), "x");
         assert!(text.starts_with("### ci: 1 of 1 gate FAILED\n"), "{text}");
         assert!(text.contains("not measured: install: make failed"), "{text}");
     }

@@ -103,7 +103,7 @@ impl Figure {
     /// All figures that are followed.
     pub const ALL: [Self; 4] = [Self::Goodput, Self::P99, Self::Cpu, Self::Memory];
 
-    const fn of(self, run: &Run) -> Option<f64> {
+    const fn read(self, run: &Run) -> Option<f64> {
         match self {
             Self::Goodput => Some(run.goodput_per_s),
             Self::P99 => run.p99_ns,
@@ -141,7 +141,7 @@ pub fn support_notes(newest: &RunHeader, target: &str) -> Vec<String> {
 
 /// The histories of a target, by plan; points come oldest first.
 #[must_use]
-pub fn of(points: &[HistoryPoint]) -> Vec<History> {
+pub fn from_points(points: &[HistoryPoint]) -> Vec<History> {
     let mut plans: BTreeMap<(&str, bool), Parts<'_>> = BTreeMap::new();
     for point in points {
         let parts = plans.entry((point.plan.as_str(), point.quick)).or_default();
@@ -260,7 +260,7 @@ impl History {
         self.runs
             .iter()
             .filter(|run| !run.invalid)
-            .filter_map(|run| Some((run, figure.of(run)?)))
+            .filter_map(|run| Some((run, figure.read(run)?)))
             .collect()
     }
 
@@ -372,7 +372,7 @@ mod tests {
             point("3", "hello", "INVALID", None),
             point("4", "users", "VALID", Some(5.0)),
         ];
-        let histories = of(&points);
+        let histories = from_points(&points);
         let told: Vec<_> = histories[0]
             .runs
             .iter()
@@ -405,7 +405,7 @@ mod tests {
         let known = (1..4).map(|i| (format!("run-{i}"), digest.clone()));
         let mut known: BTreeMap<String, TargetDigest> = known.collect();
         known.insert("run-3".into(), invalid);
-        let history = of(&points).remove(0).with(&known);
+        let history = from_points(&points).remove(0).with(&known);
         let told: Vec<_> = history
             .runs
             .iter()
@@ -426,7 +426,7 @@ mod tests {
     #[test]
     fn quick_forms_are_a_history_of_their_own() {
         let quick = HistoryPoint { quick: true, ..point("2", "hello", "VALID", Some(5.0)) };
-        let histories = of(&[point("1", "hello", "VALID", Some(10.0)), quick]);
+        let histories = from_points(&[point("1", "hello", "VALID", Some(10.0)), quick]);
         assert_eq!(
             histories.iter().map(History::title).collect::<Vec<_>>(),
             ["hello", "hello, quick form"]
@@ -439,7 +439,7 @@ mod tests {
         for point in &mut points[8..] {
             point.comparable = "the plan was changed".into();
         }
-        let histories = of(&points);
+        let histories = from_points(&points);
         let told: Vec<_> =
             histories.iter().map(|history| (history.title(), history.runs.len())).collect();
         assert_eq!(
@@ -447,7 +447,7 @@ mod tests {
             [("hello, load or host 1".to_string(), 8), ("hello, load or host 2".to_string(), 8)]
         );
         assert!(histories.iter().all(|history| history.changes(Figure::Goodput).is_empty()));
-        let page = page("go/net-http", &of(&points), &[]);
+        let page = page("go/net-http", &from_points(&points), &[]);
         for chart in ["chart-history-p99-hello-1", "chart-history-p99-hello-2"] {
             assert_eq!(page.matches(&format!("id=\"{chart}\"")).count(), 1, "{chart}");
         }
@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn a_step_is_found_named_and_marked_between_its_runs() {
-        let history = of(&slowed_down()).remove(0);
+        let history = from_points(&slowed_down()).remove(0);
         let changes = history.changes(Figure::Goodput);
         assert_eq!(changes.len(), 1);
         assert!(
@@ -467,7 +467,7 @@ mod tests {
         );
         assert_eq!(changes[0].between_unix_ns.1 - changes[0].between_unix_ns.0, DAY_NS);
         assert_eq!(history.changes(Figure::P99), [], "the response times stayed as they were");
-        let drawn = chart::of(&history, Figure::Goodput, &changes).unwrap();
+        let drawn = chart::chart(&history, Figure::Goodput, &changes).unwrap();
         for part in ["-10.0 %", "27 Nov", "date (UTC)", "stroke-dasharray"] {
             assert!(drawn.drawings.wide.contains(part), "{part}: {}", drawn.drawings.wide);
         }
@@ -483,7 +483,7 @@ mod tests {
         let points: Vec<HistoryPoint> = (0..230)
             .map(|i| point(&format!("run-{i}"), "hello", "VALID", Some(f64::from(i))))
             .collect();
-        let history = of(&points).remove(0);
+        let history = from_points(&points).remove(0);
         let edges = |number| {
             let page = history.page(number)?;
             assert_eq!((page.all, page.plan.as_str()), (230, "hello"));
@@ -495,15 +495,15 @@ mod tests {
         assert_eq!(edges(2), between("run-140", "run-199"));
         assert_eq!(edges(7), between("run-0", "run-49"));
         assert_eq!((edges(0), edges(8), edges(usize::MAX)), (None, None, None));
-        let short = of(&slowed_down()).remove(0);
+        let short = from_points(&slowed_down()).remove(0);
         assert_eq!((short.pages(), short.page(1)), (1, Some(short.clone())));
-        let page = page("go/net-http", &of(&points), &[]);
+        let page = page("go/net-http", &from_points(&points), &[]);
         assert!(page.contains("The newest 60 of 230 runs") && !page.contains("run-169<"), "{page}");
     }
 
     #[test]
     fn the_page_has_charts_changes_and_runs() {
-        let page = page("go/net-http", &of(&slowed_down()), &[]);
+        let page = page("go/net-http", &from_points(&slowed_down()), &[]);
         for part in [
             "History of go/net-http",
             "From run run-8 on",
@@ -531,7 +531,7 @@ mod tests {
         let notes = support_notes(&newest, &target);
         assert_eq!(notes, ["Go 1.16 is out of support since 2022-03-15"]);
         assert!(support_notes(&newest, "other/target").is_empty());
-        let page = page(&target, &of(&slowed_down()), &notes);
+        let page = page(&target, &from_points(&slowed_down()), &notes);
         assert!(page.contains(&format!("<li>{target}: {}</li>", notes[0])), "{page}");
     }
 
@@ -543,16 +543,17 @@ mod tests {
             let repository = Some("https://example.org/shop".into());
             point.commit = Some(Commit { id, changed: false, repository });
         }
-        let changes = of(&points)[0].changes(Figure::Goodput);
+        let changes = from_points(&points)[0].changes(Figure::Goodput);
         let told = changes[0].words();
         assert!(told.ends_with("Between them: commits aaaaaaaaaa...bbbbbbbbbb."), "{told}");
-        let page = plans(&of(&points), |run| maud::html! { (run) }).into_string();
+        let page = plans(&from_points(&points), |run| maud::html! { (run) }).into_string();
         assert!(page.contains("href=\"https://example.org/shop/compare/aaa"), "{page}");
         assert!(
             page.contains(&format!("href=\"https://example.org/shop/commit/{}\"", "b".repeat(40)))
         );
         // Where nothing of it is known there is no empty column.
-        let without = plans(&of(&slowed_down()), |run| maud::html! { (run) }).into_string();
+        let without =
+            plans(&from_points(&slowed_down()), |run| maud::html! { (run) }).into_string();
         assert!(!without.contains("Commit") && !without.contains("commits"), "{without}");
     }
 }

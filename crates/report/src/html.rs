@@ -198,7 +198,7 @@ pub fn run(view: &View) -> Markup {
             (state(view))
             (answer::section(view))
             (headline::section(view))
-            (figures::of(&charts, &figures::HEADLINE))
+            (figures::render(&charts, &figures::HEADLINE))
             (scan::section(view, &charts))
             (figures::overload(view, &charts))
             (tiers::section(view))

@@ -148,10 +148,10 @@ impl View {
     pub fn beside(record: &RunRecord, reference: Option<&TargetId>) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(record.header.seed);
         let (rows, field) = row::rows(record, reference, &mut rng);
-        let run = RunFacts { reference: field.reference.clone(), ..RunFacts::of(record) };
-        let scan = scan::of(record, &rows);
+        let run = RunFacts { reference: field.reference.clone(), ..RunFacts::from_record(record) };
+        let scan = scan::from_record(record, &rows);
         let knee = scan.as_ref().map(ScanView::words).unwrap_or_default();
-        let conclusion = conclusion::of(&run, &rows, &field, reference);
+        let conclusion = conclusion::from_rows(&run, &rows, &field, reference);
         let goal = Progress::of_run(record);
         let known = goal.as_ref().map(Progress::outcome).unwrap_or_default();
         let mut loads = LoadView::all(record);
@@ -173,7 +173,7 @@ impl View {
         }
         let view = Self {
             schema: SCHEMA,
-            trust: Trust::of(
+            trust: Trust::from_summaries(
                 &rows.iter().map(|row| &row.summary).collect::<Vec<_>>(),
                 &record.trials,
             ),
@@ -181,14 +181,14 @@ impl View {
             goal,
             scan,
             run,
-            doubts: doubts::of(&rows),
-            published: published::of(record, &rows),
+            doubts: doubts::from_rows(&rows),
+            published: published::from_record(record, &rows),
             rows,
             loads,
-            conformance: conformance::of(record),
+            conformance: conformance::from_record(record),
             explained: Vec::new(),
             lives: record.lives.clone(),
-            agents: agents::of(record),
+            agents: agents::from_record(record),
             host: record.header.host.clone(),
             plan: record.header.plan.clone(),
             workload: record.header.workload.clone(),

@@ -72,9 +72,9 @@ fn it_stands_in_terminal_markdown_page_and_json() {
     for width in [80, 120] {
         assert!(words(&table(&view, &Style::plain(width))).contains(&view.conclusion));
     }
-    assert!(markdown::of(&view).contains(&view.conclusion));
+    assert!(markdown::render(&view).contains(&view.conclusion));
     assert!(html::page(&view).contains(&view.conclusion));
-    assert!(pippin_report::form::json::of(&view).unwrap().contains(&view.conclusion));
+    assert!(pippin_report::form::json::render(&view).unwrap().contains(&view.conclusion));
 }
 
 /// Two that queue share their sentences; the third collapses.
@@ -249,7 +249,7 @@ fn a_reference_that_was_dropped_is_named_with_the_reason() {
         let wanted = format!("Nothing is compared with the reference go/net-http, because {why}.");
         assert!(of(&record).contains(&wanted), "{}", of(&record));
         let view = View::beside(&record, Some(&"go/net-http".parse().unwrap()));
-        for text in [table(&view, &Style::plain(120)), markdown::of(&view), html::page(&view)] {
+        for text in [table(&view, &Style::plain(120)), markdown::render(&view), html::page(&view)] {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(text.contains(&wanted), "{text}");
         }
@@ -261,7 +261,7 @@ fn the_main_doubt_stands_beside_the_verdict() {
     let view = View::of(&example::rounds());
     let page = html::page(&view);
     for text in
-        [table(&view, &Style::plain(120)), table(&view, &Style::plain(80)), markdown::of(&view)]
+        [table(&view, &Style::plain(120)), table(&view, &Style::plain(80)), markdown::render(&view)]
     {
         assert!(text.contains("SUSPECT no steady state"), "{text}");
     }

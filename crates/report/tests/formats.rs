@@ -46,7 +46,7 @@ fn docs(file: &str) -> String {
 fn json_comes_back_as_it_went() {
     for record in all() {
         let view = View::of(&record);
-        let text = json::of(&view).unwrap();
+        let text = json::render(&view).unwrap();
         assert_eq!(json::read(&text).unwrap(), view, "{}", record.header.id);
         // The record itself, as the store keeps it, gives the same view again.
         let kept: RunRecord =
@@ -57,7 +57,7 @@ fn json_comes_back_as_it_went() {
 
 #[test]
 fn json_of_another_version_or_form_is_refused() {
-    let newer = json::of(&View::of(&example::hello())).unwrap().replacen(
+    let newer = json::render(&View::of(&example::hello())).unwrap().replacen(
         "\"schema\": 1",
         "\"schema\": 99",
         1,
@@ -89,7 +89,7 @@ fn stages_have_rows_in_every_form() {
     assert!(view.rows.iter().any(|row| row.stages.len() == 3));
     for form in ["markdown", "json"] {
         let form = FORMS.iter().find(|it| it.name == form).unwrap();
-        let text = String::from_utf8(form.of(&record, None).unwrap()).unwrap();
+        let text = String::from_utf8(form.render(&record, None).unwrap()).unwrap();
         assert!(text.contains("0 to 10 users"), "{}", form.name);
     }
     assert!(pippin_report::html::page(&view).contains("0 to 10 users"));
@@ -102,7 +102,7 @@ fn json_is_what_its_schema_says() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut value = serde_json::Value::Null;
     for record in all().into_iter().chain([crowd(), scanned(), example::load()]) {
-        value = serde_json::from_str(&json::of(&View::of(&record)).unwrap()).unwrap();
+        value = serde_json::from_str(&json::render(&View::of(&record)).unwrap()).unwrap();
         let errors: Vec<String> = validator
             .iter_errors(&value)
             .map(|error| format!("{}: {error}", error.instance_path))
@@ -137,9 +137,9 @@ fn every_form_is_written_and_says_what_it_needs() {
     let record = example::hello();
     for form in FORMS {
         let chart = form.is_chart().then_some(("throughput", Ground::Light));
-        assert!(!form.of(&record, chart).unwrap().is_empty(), "{}", form.name);
+        assert!(!form.render(&record, chart).unwrap().is_empty(), "{}", form.name);
         let other = if chart.is_none() { Some(("throughput", Ground::Light)) } else { None };
-        let refused = form.of(&record, other).unwrap_err().to_string();
+        let refused = form.render(&record, other).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("`{}` is ", form.name)), "{refused}");
     }
 }
@@ -147,7 +147,7 @@ fn every_form_is_written_and_says_what_it_needs() {
 #[test]
 fn csv_is_read_back_by_another_reader() {
     let view = View::of(&example::hello());
-    let text = csv::of(&view);
+    let text = csv::render(&view);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let names = csv::names();
     assert_eq!(reader.headers().unwrap().iter().collect::<Vec<_>>(), names);
@@ -221,7 +221,7 @@ fn the_docs_list_every_figure_of_the_register() {
 #[test]
 fn csv_of_a_sweep_has_a_row_for_each_point() {
     let view = View::of(&example::sweep());
-    let text = csv::of(&view);
+    let text = csv::render(&view);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let step = csv::names().iter().position(|name| name == "step").unwrap();
     let mut steps: Vec<String> =
@@ -236,7 +236,7 @@ fn csv_of_a_sweep_has_a_row_for_each_point() {
 #[test]
 fn every_histogram_of_the_log_comes_back_with_all_its_counts() {
     let record = example::hello();
-    let log = hlog::of(&record).unwrap();
+    let log = hlog::render(&record).unwrap();
     let mut read = 0;
     for entry in IntervalLogIterator::new(log.as_bytes()) {
         let LogEntry::Interval(interval) = entry.unwrap() else { continue };
@@ -283,7 +283,7 @@ fn base64_decode(text: &str) -> Vec<u8> {
 #[test]
 fn prometheus_text_keeps_to_its_grammar() {
     let view = View::of(&example::hello());
-    let text = prometheus::of(&view);
+    let text = prometheus::render(&view);
     let mut metric = String::new();
     let mut seen = std::collections::BTreeSet::new();
     for line in text.lines() {
@@ -349,14 +349,14 @@ fn a_chart_is_a_file_of_its_own() {
         .all(|name| names.iter().any(|n| n == name)),
         "{names:?}"
     );
-    let text = svg::of(&view, "sweep", Ground::Light).unwrap();
+    let text = svg::render(&view, "sweep", Ground::Light).unwrap();
     assert!(
         text.starts_with("<svg ")
             && text.contains("<title>Throughput by connections</title>")
             && text.contains("xmlns=\"http://www.w3.org/2000/svg\"")
     );
     assert!(text.contains("256") && text.contains("go/net-http"));
-    let error = svg::of(&view, "swep", Ground::Light).unwrap_err().to_string();
+    let error = svg::render(&view, "swep", Ground::Light).unwrap_err().to_string();
     assert!(
         error.contains("no chart `swep`") && error.contains("sweep, sweep-response"),
         "{error}"
@@ -366,7 +366,7 @@ fn a_chart_is_a_file_of_its_own() {
 #[test]
 fn a_chart_is_a_picture_on_light_and_on_dark_ground() {
     let hello = example::hello();
-    let of = |name: &str, ground| png::FORM.of(&hello, Some((name, ground)));
+    let of = |name: &str, ground| png::FORM.render(&hello, Some((name, ground)));
     for name in ["throughput", "percentiles"] {
         let corner = |ground| {
             let picture = resvg::tiny_skia::Pixmap::decode_png(&of(name, ground).unwrap()).unwrap();

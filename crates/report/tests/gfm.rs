@@ -84,9 +84,9 @@ fn assert_read_as_written(name: &str, markdown: &str) -> Read {
 fn every_kind_of_run_is_read_as_written() {
     for (name, record) in example::OF_EVERY_KIND {
         let record = record();
-        let markdown = markdown::of(&View::of(&record));
+        let markdown = markdown::render(&View::of(&record));
         assert_read_as_written(name, &markdown);
-        let folded = summary::of(name, &[], &summary::Changes::default(), &markdown);
+        let folded = summary::render(name, &[], &summary::Changes::default(), &markdown);
         assert_read_as_written(name, &folded);
     }
 }
@@ -102,7 +102,7 @@ fn what_others_wrote_stays_text() {
                 caveat.advice = ODD.into();
             }
         }
-        let read = assert_read_as_written(name, &markdown::of(&View::of(&record)));
+        let read = assert_read_as_written(name, &markdown::render(&View::of(&record)));
         assert!(read.text.contains(READ), "{name}: {}", read.text);
     }
 }
@@ -110,7 +110,7 @@ fn what_others_wrote_stays_text() {
 /// A comment on GitHub has room for it, whatever the number of targets, and what is not there is named.
 #[test]
 fn a_board_stays_short_and_names_what_it_leaves_out() {
-    let few = markdown::of(&View::of(&example::many(7)));
+    let few = markdown::render(&View::of(&example::many(7)));
     assert!(few.contains("<summary>All figures</summary>") && !few.contains("Left out here"));
     let mut record = example::many(86);
     for trial in &mut record.trials {
@@ -121,7 +121,7 @@ fn a_board_stays_short_and_names_what_it_leaves_out() {
             advice: "look at its log".into(),
         }];
     }
-    let many = markdown::of(&View::of(&record));
+    let many = markdown::render(&View::of(&record));
     assert!(many.len() <= 30_000, "{} bytes", many.len());
     let read = assert_read_as_written("many", &many);
     assert!(read.rows > 86, "{} rows", read.rows);

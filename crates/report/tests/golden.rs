@@ -35,7 +35,7 @@ fn a_scan_of_a_pool() {
     for width in [80, 120] {
         insta::assert_snapshot!(format!("scan-{width}"), table(&view, &Style::plain(width)));
     }
-    insta::assert_snapshot!("scan-markdown", markdown::of(&view));
+    insta::assert_snapshot!("scan-markdown", markdown::render(&view));
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn markdown_and_csv() {
     for (name, record) in example::OF_EVERY_KIND {
         let record = record();
         let view = View::of(&record);
-        insta::assert_snapshot!(format!("{name}-markdown"), markdown::of(&view));
-        insta::assert_snapshot!(format!("{name}-csv"), csv::of(&view));
+        insta::assert_snapshot!(format!("{name}-markdown"), markdown::render(&view));
+        insta::assert_snapshot!(format!("{name}-csv"), csv::render(&view));
     }
 }
 

@@ -285,9 +285,12 @@ fn an_interval_of_millions_does_not_press_the_bars_together() {
     let view = View::of(&record);
     let interval = view.rows[0].goodput_per_s.unwrap().interval.unwrap();
     assert!(interval.high > 1e6, "{interval:?}");
-    let chart =
-        pippin_report::form::svg::of(&view, "throughput", pippin_report::form::svg::Ground::Light)
-            .unwrap();
+    let chart = pippin_report::form::svg::render(
+        &view,
+        "throughput",
+        pippin_report::form::svg::Ground::Light,
+    )
+    .unwrap();
     assert!(
         chart.contains("100k<") && !chart.contains("M<"),
         "the axis ends near the best repetition: {chart}"

@@ -58,13 +58,13 @@ fn no_form_has_control_characters() {
     let view = View::of(&record);
     assert_plain("the table", &table(&view, &Style::plain(100)));
     assert_plain("HTML", &html::page(&view));
-    assert_plain("Markdown", &markdown::of(&view));
-    assert_plain("JSON", &json::of(&view).unwrap());
+    assert_plain("Markdown", &markdown::render(&view));
+    assert_plain("JSON", &json::render(&view).unwrap());
     // These quote little, and JUnit leaves out what XML forbids.
-    let junit = gates::junit::of("run", &record.trials, &[], Default::default());
+    let junit = gates::junit::render("run", &record.trials, &[], Default::default());
     roxmltree::Document::parse(&junit).unwrap();
     // Lines of CSV end in CR and LF (RFC 4180).
-    for text in [junit, csv::of(&view).replace("\r\n", "\n"), prometheus::of(&view)] {
+    for text in [junit, csv::render(&view).replace("\r\n", "\n"), prometheus::render(&view)] {
         assert!(text.chars().all(is_printable), "{text}");
     }
 }
@@ -92,7 +92,7 @@ fn every_chart_is_well_formed_and_plain() {
     assert!(names.len() > 3, "{names:?}");
     for name in names {
         for ground in [Ground::Light, Ground::Dark] {
-            let text = svg::of(&view, &name, ground).unwrap();
+            let text = svg::render(&view, &name, ground).unwrap();
             assert_plain(&name, &text);
             let document = roxmltree::Document::parse(&text).unwrap();
             assert!(!document.descendants().any(|node| node.has_tag_name("b")), "{name}");
@@ -105,5 +105,5 @@ fn every_chart_is_well_formed_and_plain() {
 fn markup_stays_text() {
     let view = View::of(&quoting());
     assert!(!html::page(&view).contains("</title><b>"));
-    assert!(!markdown::of(&view).contains("<b>"));
+    assert!(!markdown::render(&view).contains("<b>"));
 }

@@ -47,14 +47,14 @@ fn one_invalid_repetition_of_three_is_named_in_table_page_markdown_and_json() {
         let text = words(&table(&view, &Style::plain(width)));
         assert!(text.contains("INVALID (1 of 3)") && text.contains(reason), "{text}");
     }
-    let text = markdown::of(&view);
+    let text = markdown::render(&view);
     assert!(
         text.contains("| INVALID (1 of 3) generator busy |") && text.contains(reason),
         "{text}"
     );
     let page = html::page(&view);
     assert!(page.contains("in 1 of 3 trials: repetition 2</span>") && page.contains(reason));
-    let json: serde_json::Value = serde_json::from_str(&json::of(&view).unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json::render(&view).unwrap()).unwrap();
     let row =
         json["rows"].as_array().unwrap().iter().find(|row| row["target"] == "go/net-http").unwrap();
     assert_eq!(row["invalid_repetitions"], serde_json::json!([2]));
@@ -84,7 +84,7 @@ fn a_repetition_that_failed_beside_others_is_named() {
     let said =
         "go/net-http: repetition 2 of 3 failed at the stage \"load\": it exited with status 1";
     assert!(words(&table(&view, &Style::plain(120))).contains(said));
-    assert!(markdown::of(&view).contains(said));
+    assert!(markdown::render(&view).contains(said));
     assert!(html::page(&view).contains(
         "repetition 2 of 3 failed at the stage &quot;load&quot;: it exited with status 1"
     ));

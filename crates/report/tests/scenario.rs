@@ -39,7 +39,7 @@ fn each_form_has_a_table_by_step_with_what_was_wrong_first() {
     let page = html::page(&view);
     assert!(page.contains("Steps of the scenario") && page.contains("href=\"#scenario\""));
     assert!(page.contains("<code>the body does not contain `total` (status 200, 2 bytes: "));
-    assert!(markdown::of(&view).contains("| step | requests | errors | p50 | p99 |"));
+    assert!(markdown::render(&view).contains("| step | requests | errors | p50 | p99 |"));
 }
 
 /// Of the second of two scenarios with one step each, one answer was wrong in each repetition.
@@ -69,9 +69,9 @@ fn each_form_has_figures_for_each_scenario_of_a_mix_and_for_all() {
     assert!(text.contains("Scenario") && text.contains("\n  buy: step 2 "), "{text}");
     let page = html::page(&view);
     assert!(page.contains("<td>browse</td>") || page.contains(">browse<"), "no scenarios");
-    let markdown = markdown::of(&view);
+    let markdown = markdown::render(&view);
     assert!(markdown.contains("| scenario | walks | whole | whole/s | a walk |"), "{markdown}");
-    let rows = csv::of(&view);
+    let rows = csv::render(&view);
     let of_ways = rows.lines().filter(|row| row.contains(",browse,")).count();
     assert_eq!(of_ways, view.rows.iter().filter(|row| !row.mix.is_empty()).count());
 }

@@ -25,7 +25,7 @@ fn judged(mut run: RunRecord) -> RunRecord {
 }
 
 fn exported(run: &RunRecord) -> String {
-    String::from_utf8(record::of(run, &View::of(run)).unwrap()).unwrap()
+    String::from_utf8(record::render(run, &View::of(run)).unwrap()).unwrap()
 }
 
 /// Two targets in rounds of slices, the second slower.

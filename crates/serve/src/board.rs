@@ -182,7 +182,7 @@ mod tests {
                 run: id.into(),
                 started_unix_ns,
                 host: Some("bench-1".into()),
-                digest: digest::of(&View::of(&record)),
+                digest: digest::from_view(&View::of(&record)),
             },
             version: None,
         }

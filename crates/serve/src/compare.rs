@@ -57,7 +57,7 @@ pub fn body(form: &Markup, runs: &[RunRecord], link: impl Fn(&str) -> String) ->
             (form)
             (sides(runs, &views, &link))
             @for (place, run) in runs.iter().enumerate() {
-                @if let Some(unfinished) = Unfinished::of(&name(place).to_string(), run) { p.notice role="status" { (unfinished.words()) "." } }
+                @if let Some(unfinished) = Unfinished::from_record(&name(place).to_string(), run) { p.notice role="status" { (unfinished.words()) "." } }
             }
             @if others.len() > 1 { (together(&comparisons)) }
             @for (place, (run, comparison)) in others.iter().zip(&comparisons).enumerate() {
@@ -143,7 +143,7 @@ fn ratio_plots(comparison: &Comparison, name: char) -> Vec<Chart> {
 
 /// Compares two runs as `pippin compare` does. The verdicts are those of their reports.
 fn against((a, of_a): (&RunRecord, &View), (b, of_b): (&RunRecord, &View)) -> Comparison {
-    let origin = Origin::of(&a.header, &b.header);
+    let origin = Origin::from_headers(&a.header, &b.header);
     let [a_verdict, b_verdict] =
         [of_a, of_b].map(|view| move |target: &TargetId, step| view.verdict_of(target, step));
     let (a, b) = (

@@ -22,7 +22,7 @@ pub fn fill(store: &Store, stop: &AtomicBool) {
         before = Some(started);
         // Unreadable runs are left out; the page of that run shows the error.
         let Ok(record) = store.load(&run) else { continue };
-        if store.keep_digest(&run, &digest::of(&View::of(&record))).is_err() {
+        if store.keep_digest(&run, &digest::from_view(&View::of(&record))).is_err() {
             return;
         }
     }

@@ -77,8 +77,8 @@ pub struct Shown {
 impl Shown {
     /// That page of these trials.
     #[must_use]
-    pub fn of(points: &[HistoryPoint], number: u64) -> Self {
-        let whole = history::of(points);
+    pub fn from_points(points: &[HistoryPoint], number: u64) -> Self {
+        let whole = history::from_points(points);
         let last = whole.iter().map(History::pages).max().unwrap_or(1) as u64;
         let place = usize::try_from(number).unwrap_or(usize::MAX);
         let histories = whole.iter().filter_map(|history| history.page(place)).collect();
@@ -183,7 +183,7 @@ mod tests {
             },
         };
         let digests = points.iter().map(|run| (run.run.clone(), digest(run))).collect();
-        let shown = Shown::of(&points, 1).with(&digests);
+        let shown = Shown::from_points(&points, 1).with(&digests);
         let body = body("go/net-http", &shown, &[], &["go/net-http".into()]);
         let page = page("History", &pippin_report::html::rules(2), &body).0;
         assert!(page.len() < 1_000_000, "{} bytes", page.len());

@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn a_row_has_the_figures_and_the_kind_of_its_run_to_the_second() {
         let record = pippin_model::example::run::rounds();
-        let digest = in_words::of(&pippin_report::view::View::of(&record));
+        let digest = in_words::from_view(&pippin_report::view::View::of(&record));
         let first = digest.leaders().next().unwrap().clone();
         let targets: Vec<String> =
             digest.targets.iter().map(|target| target.target.to_string()).collect();

@@ -54,7 +54,7 @@ pub fn one(live: &LiveRun, seen: u64) -> Markup {
         section.live id="live" aria-label="Run under way" {
             h2 { "Under way: " (live.title) @if live.is_stopping { " " span.tag { "stopping" } } }
             (overall(live))
-            (live_standing::of(live))
+            (live_standing::render(live))
             @match &live.trial {
                 Some(trial) => (of_trial(trial, live.repetitions)),
                 None => p.hint { "Between two trials." },
@@ -113,7 +113,7 @@ fn of_trial(trial: &LiveTrial, repetitions: u32) -> Markup {
             (sparkline("Requests/s", &trial.seconds, |second| second.requests_per_s, |value| words::count(Some(value))))
             (sparkline("Response time p99", &trial.seconds, |second| second.p99_ns.map(|ns| ns as f64), |value| words::ns_f(Some(value))))
         }
-        div.figures { @for chart in live_charts::of(trial) { (figure(&chart)) } }
+        div.figures { @for chart in live_charts::charts(trial) { (figure(&chart)) } }
         dl.tiles {
             (tile("Errors", &words::whole(trial.errors), trial.errors > 0))
             (tile("Response time p50", &words::ns(trial.seconds.last().and_then(|second| second.p50_ns)), false))

@@ -61,7 +61,7 @@ const CHARTS: [Shown; 3] = [
 ];
 
 /// The charts that this trial has figures for.
-pub fn of(trial: &LiveTrial) -> Vec<Chart> {
+pub fn charts(trial: &LiveTrial) -> Vec<Chart> {
     CHARTS.iter().filter_map(|shown| chart(trial, shown)).collect()
 }
 
@@ -114,7 +114,8 @@ fn chart(trial: &LiveTrial, shown: &Shown) -> Option<Chart> {
         lines_by_target: false,
         drawings: Drawings::by(|form| lines(form, &x(form), &y, &drawn)),
         plot: Some(
-            Plot::of((&x(Form::Wide), Unit::Seconds), (&y, shown.counts), &drawn).linked(TIME),
+            Plot::from_lines((&x(Form::Wide), Unit::Seconds), (&y, shown.counts), &drawn)
+                .linked(TIME),
         ),
         table: DataTable {
             columns: ["line", "newest second", "value"].map(Into::into).into(),
@@ -154,7 +155,7 @@ mod tests {
             uses: Vec::new(),
             target_memory_bytes: None,
         };
-        let charts = of(&trial);
+        let charts = charts(&trial);
         let names: Vec<&str> = charts.iter().map(|chart| chart.name.as_str()).collect();
         assert_eq!(names, ["live-throughput", "live-response"]);
         assert_eq!(charts[1].table.rows, [["p50", "2", &words::ns(Some(100_000))]]);

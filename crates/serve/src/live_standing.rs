@@ -24,7 +24,7 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Of the trials of a target at one step; `None` if there is none.
-    fn of(trials: &[&'a LiveFinished]) -> Option<Self> {
+    fn from_trials(trials: &[&'a LiveFinished]) -> Option<Self> {
         let first = trials.first()?;
         let middle = |figure: &dyn Fn(&LiveFinished) -> Option<f64>| {
             median(&trials.iter().filter_map(|trial| figure(trial)).collect::<Vec<_>>())
@@ -50,7 +50,7 @@ impl<'a> Place<'a> {
         }
         let at = |step: Option<&str>| {
             let own = trials.iter().filter(|trial| trial.step.as_deref() == step).copied();
-            Self::of(&own.collect::<Vec<_>>())
+            Self::from_trials(&own.collect::<Vec<_>>())
         };
         let places = steps.into_iter().filter_map(at);
         places.max_by(|a, b| {
@@ -86,7 +86,7 @@ fn places(live: &LiveRun) -> Vec<Place<'_>> {
 }
 
 /// The table; nothing before two targets have a finished trial.
-pub fn of(live: &LiveRun) -> Markup {
+pub fn render(live: &LiveRun) -> Markup {
     let places = places(live);
     let most = places.iter().filter_map(|place| place.requests_per_s).fold(0.0, f64::max);
     let share = |rate: f64| if most > 0.0 { rate / most * 100.0 } else { 0.0 };
@@ -157,10 +157,10 @@ mod tests {
         );
         run.by_time = true;
         assert_eq!(order(&run)[0].0, "a/a", "at a given rate, the shorter time leads");
-        let shown = of(&run).into_string();
+        let shown = render(&run).into_string();
         assert!(shown.contains("2 of 3") && shown.contains("INVALID"), "{shown}");
         run.finished.truncate(1);
-        assert_eq!(of(&run).into_string(), "", "one target has no standing");
+        assert_eq!(render(&run).into_string(), "", "one target has no standing");
     }
 
     #[test]
@@ -173,6 +173,6 @@ mod tests {
             trial("b/b", Some("1 connection"), 700.0, 100),
         ];
         assert_eq!(places(&run)[0].step, Some("8 connections"));
-        assert!(of(&run).into_string().contains("at its best step"));
+        assert!(render(&run).into_string().contains("at its best step"));
     }
 }

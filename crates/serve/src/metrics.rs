@@ -79,7 +79,7 @@ fn seconds(ns: Option<u64>) -> Option<f64> {
 
 /// The metrics of all runs under way.
 #[must_use]
-pub fn of(runs: &[LiveRun]) -> String {
+pub fn render(runs: &[LiveRun]) -> String {
     let mut out = String::new();
     let alone = Sample { suffix: "", labels: Vec::new(), value: runs.len() as f64 };
     write(&mut out, "pippin_live_runs", GAUGE, "Runs under way.", &[alone]);
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn each_run_and_its_trial_are_told_and_what_is_unknown_is_left_out() {
-        let text = of(&[live()]);
+        let text = render(&[live()]);
         for line in [
             "pippin_live_runs 1",
             "pippin_live_finished_trials{run=\"20261121-203539-hello\"} ",
@@ -178,7 +178,7 @@ mod tests {
             assert!(!text.contains(unknown), "{unknown}: {text}");
         }
         assert_eq!(
-            of(&[]),
+            render(&[]),
             "# HELP pippin_live_runs Runs under way.\n# TYPE pippin_live_runs gauge\npippin_live_runs 0\n"
         );
     }

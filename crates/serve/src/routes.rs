@@ -208,7 +208,7 @@ async fn all_live(State(store): Shared) -> Answer {
 async fn all_metrics(State(store): Shared) -> Answer {
     apart(move || {
         let head = [(header::CONTENT_TYPE, MEDIA_TYPE)];
-        Ok((head, metrics::of(&store.live_runs())).into_response())
+        Ok((head, metrics::render(&store.live_runs())).into_response())
     })
     .await
 }
@@ -273,7 +273,7 @@ async fn export(State(store): Shared, Path((id, name)): Path<(String, String)>) 
         let file = format!("attachment; filename=\"{}.{}\"", record.header.id, form.extension);
         let head =
             [(header::CONTENT_TYPE, form.media_type.into()), (header::CONTENT_DISPOSITION, file)];
-        Ok((head, form.of(&record, None)?).into_response())
+        Ok((head, form.render(&record, None)?).into_response())
     })
     .await
 }
@@ -291,7 +291,7 @@ async fn chart(
             .find(|form| form.is_chart() && form.extension == extension)
             .ok_or_else(|| Failure::not_found("There is no such chart."))?;
         let ground = if query.as_deref() == Some("dark") { Ground::Dark } else { Ground::Light };
-        let drawn = form.of(&store.load(&id)?, Some((name, ground)))?;
+        let drawn = form.render(&store.load(&id)?, Some((name, ground)))?;
         Ok(([(header::CONTENT_TYPE, form.media_type)], drawn).into_response())
     })
     .await
@@ -381,7 +381,7 @@ async fn over_time(State(store): Shared, Query(asked): Query<Whose>) -> Answer {
         let points = store.history(target)?;
         let newest = points.last().map(|point| store.header(&point.run)).transpose()?;
         let notes = newest.map_or_else(Vec::new, |run| support_notes(&run, target));
-        let shown = Shown::of(&points, page_number);
+        let shown = Shown::from_points(&points, page_number);
         let runs = shown.histories.iter().flat_map(History::run_ids);
         let digests = store.digests_of(target, runs)?;
         let names = store.choices()?.targets;

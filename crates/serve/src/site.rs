@@ -159,14 +159,14 @@ impl Site<'_> {
                 }
             };
             let view = View::of(&record);
-            let mut entry = Entry::of(&record, &view);
+            let mut entry = Entry::from_record(&record, &view);
             if let Some(before) = entry.board.as_ref().and_then(|board| rounds.get(board)) {
                 let id = &before.header.id;
                 let path = names::comparison(id, &entry.id);
                 files.page(&path, &pages::comparison(before, &record), self.url.as_deref())?;
                 entry.before = Some(id.clone());
             }
-            files.write(&names::record(&entry.id), &record::of(&record, &view)?)?;
+            files.write(&names::record(&entry.id), &record::render(&record, &view)?)?;
             files.page(&names::run(&entry.id), &pages::run(&entry, &view), self.url.as_deref())?;
             // Previews need whole addresses.
             if self.url.is_some() {

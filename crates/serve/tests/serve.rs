@@ -58,7 +58,7 @@ impl Running {
         store.begin(&record.header).unwrap();
         store.add_trial(&record.header.id, 0, &record.trials[0]).unwrap();
         if digests == Digests::Kept {
-            let digest = digest::of(&View::of(&store.load(RUN).unwrap()));
+            let digest = digest::from_view(&View::of(&store.load(RUN).unwrap()));
             store.keep_digest(RUN, &digest).unwrap();
         }
         let server = Server::bind(store, bind.parse().unwrap(), token.map(Into::into))

@@ -87,7 +87,7 @@ impl Place {
         let mut run = honest(hello, "theirs", 4);
         change(&mut run);
         let path = self.path(name);
-        fs::write(&path, record::of(&run, &View::of(&run)).unwrap()).unwrap();
+        fs::write(&path, record::render(&run, &View::of(&run)).unwrap()).unwrap();
         path
     }
 }

@@ -43,7 +43,12 @@ enum Compiled {
 struct Against(Vec<TrialRecord>, Origin);
 
 impl Bases for Against {
-    fn of(&self, _: &Condition, _: &TargetId, _: Option<Step>) -> Result<Option<Base<'_>>, String> {
+    fn base_for(
+        &self,
+        _: &Condition,
+        _: &TargetId,
+        _: Option<Step>,
+    ) -> Result<Option<Base<'_>>, String> {
         let group = Group::new(&self.0, PLANNED);
         Ok(Some(Base { group, name: "main".into(), origin: self.1 }))
     }

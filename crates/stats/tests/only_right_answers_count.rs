@@ -150,8 +150,8 @@ fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
     let measured: &Measured = &load.measured;
     let held = |text: &str| misses(&Objective::parse(text).unwrap(), measured).is_empty();
     let cpu = cpu_seconds_per_million(load, record.usage.as_ref().unwrap(), Role::Target);
-    let beyond = Overload::of(&[record]);
-    let is_held = StepOutcome::of(record).is_some_and(|seen| seen == StepOutcome::Held);
+    let beyond = Overload::from_trials(&[record]);
+    let is_held = StepOutcome::from_trial(record).is_some_and(|seen| seen == StepOutcome::Held);
     let spans = [Span::ResponseTime, Span::ServiceTime, Span::Headers, Span::Body];
     let points = [Point::Quantile(0.5), Point::Quantile(0.99), Point::Mean, Point::Min, Point::Max];
     let mut costs = vec![
@@ -173,7 +173,12 @@ fn costs(record: &TrialRecord) -> Vec<(&'static str, f64)> {
 struct NoBase;
 
 impl Bases for NoBase {
-    fn of(&self, _: &Condition, _: &TargetId, _: Option<Step>) -> Result<Option<Base<'_>>, String> {
+    fn base_for(
+        &self,
+        _: &Condition,
+        _: &TargetId,
+        _: Option<Step>,
+    ) -> Result<Option<Base<'_>>, String> {
         Err("none".into())
     }
 }

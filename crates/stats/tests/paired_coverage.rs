@@ -200,7 +200,7 @@ fn simulate(scenario: &Scenario) -> Held {
             let trials: Vec<Vec<&TrialRecord>> =
                 by_target.iter().map(|trials| trials.iter().collect()).collect();
             let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
-            let pairs = Pairs::of(&trials, scenario.figure);
+            let pairs = Pairs::from_targets(&trials, scenario.figure);
             let is_narrow = (1..n).all(|target| {
                 pairs
                     .ratio(target, 0)

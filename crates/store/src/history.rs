@@ -279,7 +279,7 @@ mod tests {
             rows = "SELECT count(*) FROM run_targets"
         );
         store.with(|connection| connection.execute(spoil, [])).unwrap();
-        let reader = Store::of(
+        let reader = Store::from_connection(
             &path,
             Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap(),
         );

@@ -156,12 +156,12 @@ impl Store {
                 && reading::may_write(folder.unwrap_or_else(|| Path::new(".")));
             match examine(path, is_writable) {
                 Ok(_) if is_writable => {}
-                Ok(connection) => return Ok(Self::of(path, connection)),
+                Ok(connection) => return Ok(Self::from_connection(path, connection)),
                 // What is there can be read on a full disk too.
                 Err(StoreError::Full { source, .. }) => {
                     let full = || StoreError::Full { path: path.into(), source };
                     let connection = reading::without_room(path).map_err(|_| full())?;
-                    return Ok(Self { is_full: true, ..Self::of(path, connection) });
+                    return Ok(Self { is_full: true, ..Self::from_connection(path, connection) });
                 }
                 Err(error) => return Err(error),
             }
@@ -176,10 +176,13 @@ impl Store {
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
         schema::create(&mut connection).map_err(sqlite)?;
-        Ok(Self { readers: Some(readers::Readers::default()), ..Self::of(path, connection) })
+        Ok(Self {
+            readers: Some(readers::Readers::default()),
+            ..Self::from_connection(path, connection)
+        })
     }
 
-    fn of(path: &Path, connection: Connection) -> Self {
+    fn from_connection(path: &Path, connection: Connection) -> Self {
         Self {
             path: path.into(),
             readers: None,

@@ -349,7 +349,7 @@ fn runs_are_found_by_name_and_tags() {
     let store = Store::open(&folder.path().join("pippin.db")).unwrap();
     let tags = |all: &[&str]| all.iter().map(|tag| Tag::parse(tag).unwrap()).collect::<Vec<_>>();
     let labels = |name: &str, all: &[&str]| {
-        Labels::of(Some(name.into()), Some("a Note of it".into()), &tags(all)).unwrap()
+        Labels::from_parts(Some(name.into()), Some("a Note of it".into()), &tags(all)).unwrap()
     };
     let all = [
         labels("nightly", &["branch=main", "pull=12"]),

@@ -74,7 +74,7 @@ pub struct Account {
 impl Account {
     /// The present value of one of them.
     #[must_use]
-    pub fn of(&self, counter: fn(&Self) -> &AtomicU64) -> u64 {
+    pub fn read(&self, counter: fn(&Self) -> &AtomicU64) -> u64 {
         counter(self).load(Relaxed)
     }
 }

@@ -25,7 +25,7 @@ impl GoalArguments {
     /// # Errors
     /// If a number of repetitions is given too.
     pub fn goal(&self, repeat: Option<u32>) -> Result<Option<Goal>, CliError> {
-        let goal = Goal::of(self.within, self.length.map(Time::ns));
+        let goal = Goal::from_parts(self.within, self.length.map(Time::ns));
         let given = if self.within.is_some() { "--within" } else { "--for" };
         match (repeat, goal) {
             (Some(_), Some(_)) => Err(CliError::User(format!(

@@ -21,7 +21,7 @@ impl LabelArguments {
     /// # Errors
     /// If a tag has two values.
     pub fn with(&self, name: Option<&String>) -> Result<Labels, CliError> {
-        Labels::of(name.cloned(), self.note.clone(), &self.tag)
+        Labels::from_parts(name.cloned(), self.note.clone(), &self.tag)
             .map_err(|why| CliError::User(format!("--tag: {why}")))
     }
 }

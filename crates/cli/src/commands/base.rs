@@ -41,7 +41,7 @@ pub struct Checkout {
 
 impl Checkout {
     /// As git sees it now.
-    pub fn of(repository: &Repository) -> Result<Self, CliError> {
+    pub fn from_repository(repository: &Repository) -> Result<Self, CliError> {
         let head = repository.whole("HEAD")?;
         Ok(Self { head, is_changed: repository.is_changed(), is_edited: repository.is_edited() })
     }
@@ -168,12 +168,12 @@ mod tests {
     fn the_base_is_where_the_change_left_its_branch() {
         let top = tempfile::tempdir().unwrap();
         let (folder, second, first) = clone(top.path());
-        let repository = Repository::of(&folder).unwrap();
+        let repository = Repository::find(&folder).unwrap();
         let with = |set: Option<(&str, &str)>, asked: Option<&str>| {
             let variable = |name: &str| {
                 set.filter(|(set, _)| *set == name).map(|(_, value)| value.to_string())
             };
-            find(&repository, &Checkout::of(&repository)?, asked, &variable)
+            find(&repository, &Checkout::from_repository(&repository)?, asked, &variable)
         };
         let base = with(None, None).unwrap();
         assert_eq!((base.commit, base.name), (second.clone(), "origin/HEAD".into()));
@@ -204,18 +204,20 @@ mod tests {
         clone(top.path());
         let from = format!("file://{}", top.path().join("origin").display());
         git(top.path(), &["clone", "-q", "--depth", "1", &from, "shallow"]);
-        let repository = Repository::of(&top.path().join("shallow")).unwrap();
-        let said = find(&repository, &Checkout::of(&repository).unwrap(), None, &|_| None)
-            .unwrap_err()
-            .to_string();
+        let repository = Repository::find(&top.path().join("shallow")).unwrap();
+        let said =
+            find(&repository, &Checkout::from_repository(&repository).unwrap(), None, &|_| None)
+                .unwrap_err()
+                .to_string();
         assert!(
             said.contains("no commit before it here") && said.contains("fetch-depth: 0"),
             "{said}"
         );
         let variable = |name: &str| (name == "GITHUB_BASE_REF").then(|| "release".to_string());
-        let said = find(&repository, &Checkout::of(&repository).unwrap(), None, &variable)
-            .unwrap_err()
-            .to_string();
+        let said =
+            find(&repository, &Checkout::from_repository(&repository).unwrap(), None, &variable)
+                .unwrap_err()
+                .to_string();
         assert!(
             said.contains("`release`, which is not in this clone; the clone is shallow"),
             "{said}"

@@ -42,8 +42,8 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let named = plan_of(project, arguments.plan.as_deref(), Some(PLAN))?;
     let plan = catalog.plan(named, &options)?;
     let targets = targets_of(project, &plan, None)?;
-    let repository = Repository::of(place.root())?;
-    let checkout = Checkout::of(&repository)?;
+    let repository = Repository::find(place.root())?;
+    let checkout = Checkout::from_repository(&repository)?;
     let base = base::find(&repository, &checkout, arguments.base.as_deref(), &base::variable)?;
     let gates = gates(&repository, &plan, arguments, &base.commit)?;
     // Limits without a base, and files that somebody reads, need a measurement all the same.

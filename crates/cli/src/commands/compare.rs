@@ -85,7 +85,7 @@ fn take_commands(arguments: &mut CompareArguments) {
 /// Refuses a side that is a stored run and a revision of the own repository; and one that is neither,
 /// if the other is a revision: it is the one that is misspelt.
 fn must_mean_something(shared: &Shared, place: &Place, sides: [&str; 2]) -> Result<(), CliError> {
-    let Ok(repository) = Repository::of(place.root()) else { return Ok(()) };
+    let Ok(repository) = Repository::find(place.root()) else { return Ok(()) };
     let store = shared.store()?;
     let mut meanings = Vec::new();
     for side in sides.into_iter().filter(|side| !Path::new(side).is_file()) {
@@ -129,9 +129,11 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
             list.join("\n")
         )));
     }
-    let unfinished: Vec<Unfinished> =
-        [("A", &a), ("B", &b)].iter().filter_map(|(side, run)| Unfinished::of(side, run)).collect();
-    let origin = Origin::of(&a.header, &b.header);
+    let unfinished: Vec<Unfinished> = [("A", &a), ("B", &b)]
+        .iter()
+        .filter_map(|(side, run)| Unfinished::from_record(side, run))
+        .collect();
+    let origin = Origin::from_headers(&a.header, &b.header);
     let of_a = |target: &TargetId, step| a_view.verdict_of(target, step);
     let of_b = |target: &TargetId, step| b_view.verdict_of(target, step);
     let comparison = compare(
@@ -147,8 +149,8 @@ fn of_runs(arguments: &CompareArguments, a: Stored, b: Stored) -> Result<u8, Cli
     let was_to_measure = |target: &&TargetId| b.header.plan.targets.contains(target);
     let sides = Sides {
         lost: comparison.only_a.iter().filter(was_to_measure).cloned().collect(),
-        a_planned: Planned::of(&a),
-        b_planned: Planned::of(&b),
+        a_planned: Planned::from_record(&a),
+        b_planned: Planned::from_record(&b),
         a: a.header.id,
         b: b.header.id,
         a_trials: a.trials,
@@ -263,7 +265,7 @@ fn side(shared: &Shared, name: &str) -> Result<Stored, CliError> {
 fn with_hint(error: StoreError, name: &str, root: &Path) -> CliError {
     match error {
         StoreError::UnknownRun(..)
-            if Repository::of(root).is_ok_and(|repository| repository.knows(name)) =>
+            if Repository::find(root).is_ok_and(|repository| repository.knows(name)) =>
         {
             CliError::User(format!(
                 "{error}; `{name}` is a revision of git: to compare a target in two of them, add --target TARGET --plan PLAN --install"

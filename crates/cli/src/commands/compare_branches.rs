@@ -42,7 +42,7 @@ pub fn run(
         target.parse().map_err(|error: pippin_model::target::TargetIdError| {
             CliError::User(format!("--target: {error}"))
         })?;
-    let repository = Repository::of(place.root())?;
+    let repository = Repository::find(place.root())?;
     let branches = branches(&repository, arguments, names, &target)?;
     if !arguments.install {
         return Err(CliError::User(format!(
@@ -58,7 +58,7 @@ pub fn run(
     let decision = Decision::from(arguments);
     let deciding = Deciding::new(
         &decision,
-        Patience::of(arguments.repeat),
+        Patience::from_repeat(arguments.repeat),
         vec![(a.id.clone(), b.id.clone())],
     );
     let measured = copies
@@ -153,8 +153,8 @@ fn sides(record: &RunRecord, a: &Branch, b: &Branch) -> Sides {
         b: words(&b.revision),
         a_trials,
         b_trials,
-        a_planned: Planned::of(record),
-        b_planned: Planned::of(record),
+        a_planned: Planned::from_record(record),
+        b_planned: Planned::from_record(record),
         lost: Vec::new(),
         // An interrupted run does not get here.
         unfinished: Vec::new(),

@@ -81,7 +81,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     }
     let catalog = catalog(&place)?.with_given(targets, [asked]);
     let decision = Decision::from(arguments);
-    let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs(&ids));
+    let deciding = Deciding::new(&decision, Patience::from_repeat(arguments.repeat), pairs(&ids));
     let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
     finish(shared, arguments, &measured, &ids)
 }
@@ -219,7 +219,7 @@ impl Given<'_> {
     }
 
     fn request(&self, path: &str) -> Result<Request, CliError> {
-        let request = request::of(&self.arguments.request, HOST, path)?;
+        let request = request::from_arguments(&self.arguments.request, HOST, path)?;
         protocol::check(self.protocol, slice::from_ref(&request))?;
         Ok(request)
     }
@@ -244,7 +244,7 @@ impl Given<'_> {
         }
         let path = self.arguments.path.as_ref().unwrap_or(&url.target);
         protocol::fits(&self.arguments.http2, &url)?;
-        let tls = tls::of(&self.arguments.tls, &url)?;
+        let tls = tls::from_arguments(&self.arguments.tls, &url)?;
         let allowed = &self.arguments.hosts.allow_host;
         let addresses = reach::resolved(&url, allowed, None, PATIENCE)?;
         let load = LoadSpec { addresses, tls, protocol: self.protocol, ..LoadSpec::default() };
@@ -266,8 +266,8 @@ fn sides(record: &RunRecord, view: &View, ids: &[TargetId]) -> Sides {
         b_trials: others.iter().flat_map(of).collect(),
         a: first.to_string(),
         b: others.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-        a_planned: Planned::of(record),
-        b_planned: Planned::of(record),
+        a_planned: Planned::from_record(record),
+        b_planned: Planned::from_record(record),
         lost: Vec::new(),
         unfinished: Vec::new(),
         trust: vec![view.trust.clone()],

@@ -68,7 +68,7 @@ pub enum Patience {
 
 impl Patience {
     /// As the command line says.
-    pub fn of(repeat: Option<u32>) -> Self {
+    pub fn from_repeat(repeat: Option<u32>) -> Self {
         if repeat.is_some() { Self::Fixed } else { Self::Planned }
     }
 }
@@ -169,7 +169,7 @@ impl Deciding {
             }
         }
         if figures.is_empty() {
-            figures.push(RankedBy::of(profile).figure());
+            figures.push(RankedBy::from_profile(profile).figure());
         }
         let of_pair = |(base, target): &(TargetId, TargetId)| -> Vec<Changed> {
             let changed = |figure: &Figure| Changed {

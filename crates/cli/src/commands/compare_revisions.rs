@@ -2,7 +2,7 @@
 //! each in a git worktree, measured as targets of one interleaved run.
 use pippin_lab::target::Target;
 use pippin_lab::target::place::Place;
-use pippin_lab::target::project::of as prepared;
+use pippin_lab::target::project::prepare;
 use pippin_lab::target::revision::{Repository, Revision, Worktree};
 use pippin_model::plan::Plan;
 use pippin_model::run::{RunRecord, RunState};
@@ -36,7 +36,7 @@ pub struct Side {
 
 /// Whether both names are revisions of the project's repository.
 pub fn are_revisions(place: &Place, names: [&str; 2]) -> bool {
-    Repository::of(place.root())
+    Repository::find(place.root())
         .is_ok_and(|repository| names.iter().all(|name| repository.knows(name)))
 }
 
@@ -52,7 +52,7 @@ pub fn run(
     let named = plan_of(project, arguments.plan.as_deref(), None)?;
     let plan = run::plan(&catalog, named, &options)?;
     let targets = targets_of(project, &plan, arguments.target.as_deref())?;
-    let repository = Repository::of(place.root())?;
+    let repository = Repository::find(place.root())?;
     let revisions = revisions(&repository, names, arguments.force)?;
     let caches = place.caches()?;
     let folder = folder(place, arguments.out.as_deref(), &plan.id)?;
@@ -78,7 +78,7 @@ pub fn run(
     let plan = Plan { targets: ids.clone(), ..plan };
     let pairs = sides[0].ids.iter().cloned().zip(sides[1].ids.iter().cloned()).collect();
     let decision = Decision::from(arguments);
-    let deciding = Deciding::new(&decision, Patience::of(arguments.repeat), pairs);
+    let deciding = Deciding::new(&decision, Patience::from_repeat(arguments.repeat), pairs);
     let catalog = catalog.with_given(copies, []);
     let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
     drop(worktrees);
@@ -172,7 +172,7 @@ pub fn copy(
     } else {
         None
     };
-    let mut target = prepared(then.as_ref().unwrap_or(now), &root)?;
+    let mut target = prepare(then.as_ref().unwrap_or(now), &root)?;
     target.revision = Some(worktree.commit().into());
     // Always use the present workload, whatever the revision says.
     target.manifest.workloads.clone_from(&now.manifest.workloads);
@@ -198,8 +198,8 @@ pub fn compared(record: &RunRecord, sides: &[Side]) -> Sides {
         b: sides[1].words.clone(),
         a_trials: trials_of(record, &sides[0].ids),
         b_trials: trials_of(record, &sides[1].ids),
-        a_planned: Planned::of(record),
-        b_planned: Planned::of(record),
+        a_planned: Planned::from_record(record),
+        b_planned: Planned::from_record(record),
         lost: Vec::new(),
         unfinished: Vec::new(),
         trust: vec![view.trust],

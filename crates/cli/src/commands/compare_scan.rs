@@ -1,7 +1,7 @@
 //! `pippin compare --with pool=5,10,20`: one server with several values of a parameter, each a target
 //! of one interleaved run. The first value is the base.
 use pippin_lab::target::Target;
-use pippin_lab::target::project::of as prepared;
+use pippin_lab::target::project::prepare;
 use pippin_model::plan::Plan;
 use pippin_model::plan::profile::Steps;
 use pippin_model::plan::scan::{Scan, Values};
@@ -108,14 +108,17 @@ fn of_project(
         }
     };
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
-    let (targets, scan) = each(&prepared(&target, place.root())?, values)?;
+    let (targets, scan) = each(&prepare(&target, place.root())?, values)?;
     let ids: Vec<_> = targets.iter().map(|target| target.id.clone()).collect();
     let plan = Plan { targets: ids.clone(), scan: Some(scan), ..plan };
     tell_time(shared, &plan);
     let catalog = catalog.with_given(targets, []);
     let decision = Decision::from(arguments);
-    let deciding =
-        Deciding::new(&decision, Patience::of(arguments.repeat), compare_given::pairs(&ids));
+    let deciding = Deciding::new(
+        &decision,
+        Patience::from_repeat(arguments.repeat),
+        compare_given::pairs(&ids),
+    );
     let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
     compare_given::finish(shared, arguments, &measured, &ids)
 }

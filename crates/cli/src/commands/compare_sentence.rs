@@ -15,7 +15,7 @@ const FIGURES: [(Figure, &str, &str); 4] = [
 ];
 
 /// The sentence about one target. `a` and `b` name the sides.
-pub fn of(target: &TargetChange, a: &str, b: &str) -> String {
+pub fn write(target: &TargetChange, a: &str, b: &str) -> String {
     for (side, verdict) in [(a, target.a_verdict), (b, target.b_verdict)] {
         if verdict == Verdict::Invalid {
             return format!("The result of {side} is INVALID, so nothing can be said of {b}.");
@@ -168,18 +168,18 @@ mod tests {
             change(Figure::P99, -0.0191, 0.0, 0.012),
         );
         assert_eq!(
-            of(&target(vec![rate, p99, more]), "main", "HEAD"),
+            write(&target(vec![rate, p99, more]), "main", "HEAD"),
             "HEAD needs 4.1 % (3.0 to 5.2) more CPU time per request than main; requests/s and p99 response time show no difference above 2 %."
         );
         let counted = change(Figure::Instructions, 0.0098, 0.01, 0.0102);
         assert!(
-            of(&target(vec![counted]), "main", "HEAD").starts_with(
+            write(&target(vec![counted]), "main", "HEAD").starts_with(
                 "HEAD takes 1.0 % (1.0 to 1.0) more instructions per request than main; the change of CPU"
             )
         );
         let nothing = change(Figure::Cpu, -0.004, 0.0, 0.0031);
         assert_eq!(
-            of(&target(vec![nothing]), "main", "HEAD"),
+            write(&target(vec![nothing]), "main", "HEAD"),
             "CPU time per request shows no difference above 0.4 % between main and HEAD; the change of requests/s and p99 response time is unknown."
         );
         let all = vec![
@@ -188,10 +188,10 @@ mod tests {
             change(Figure::P99, 0.30, 0.40, 0.50),
         ];
         assert_eq!(
-            of(&target(all), "main", "HEAD"),
+            write(&target(all), "main", "HEAD"),
             "HEAD needs 10.0 % (8.0 to 12.0) less CPU time per request than main; it answers 10.0 % (8.0 to 12.0) fewer requests/s; it has a 40.0 % (30.0 to 50.0) higher p99 response time."
         );
-        let none = of(&target(vec![]), "main", "HEAD");
+        let none = write(&target(vec![]), "main", "HEAD");
         assert!(
             none.starts_with(
                 "The change of CPU time per request, requests/s and p99 response time"
@@ -206,7 +206,7 @@ mod tests {
         let compiling = |a: bool, b: bool, is_planned| {
             let words = |worked: bool| worked.then(|| "the JVM compiled".to_string());
             let compiling = Some(Compiling { a: words(a), b: words(b), is_planned });
-            of(&TargetChange { compiling, ..target(more()) }, "main", "HEAD")
+            write(&TargetChange { compiling, ..target(more()) }, "main", "HEAD")
         };
         let nothing = "while measured, so times and rates say nothing of HEAD when it is warm: warm up longer.";
         assert_eq!(compiling(true, false, false), format!("main still compiled {nothing}"));
@@ -220,7 +220,7 @@ mod tests {
         let of_sides = |a, b| {
             let disturbed = Some(Disturbed { a, b });
             let changes = vec![change(Figure::Cpu, 0.030, 0.041, 0.052)];
-            of(&TargetChange { disturbed, ..target(changes) }, "main", "HEAD")
+            write(&TargetChange { disturbed, ..target(changes) }, "main", "HEAD")
         };
         let begins = |who: &str| {
             format!("main and HEAD are not comparable: no slice of {who} was calm. Stop ")
@@ -233,6 +233,6 @@ mod tests {
     #[test]
     fn of_what_is_invalid_nothing_is_said() {
         let invalid = TargetChange { a_verdict: Verdict::Invalid, ..target(vec![]) };
-        assert!(of(&invalid, "main", "HEAD").contains("The result of main is INVALID"));
+        assert!(write(&invalid, "main", "HEAD").contains("The result of main is INVALID"));
     }
 }

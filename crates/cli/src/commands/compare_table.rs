@@ -117,7 +117,7 @@ fn sentences(sides: &Sides) -> Vec<String> {
     let one = |target: &TargetChange| {
         if let Some(scan) = &sides.scan {
             let side = |value: &str| format!("{}={value}", scan.parameter);
-            return compare_sentence::of(target, &side(&scan.base), &scan.side(&target.b));
+            return compare_sentence::write(target, &side(&scan.base), &scan.side(&target.b));
         }
         let is_one = targets.len() == 1 && target.a != target.b;
         let short = |side: &str| side.split(" (").next().unwrap_or(side).to_string();
@@ -128,7 +128,7 @@ fn sentences(sides: &Sides) -> Vec<String> {
         } else {
             (target.a.to_string(), target.b.to_string())
         };
-        compare_sentence::of(target, &a, &b)
+        compare_sentence::write(target, &a, &b)
     };
     let knee = sides.scan.iter().map(ScanView::words).filter(|words| !words.is_empty());
     let changes = targets.iter().take(MOST_SENTENCES).map(|target| one(target));
@@ -152,7 +152,7 @@ struct Judged<'a> {
 
 /// The base of a target: the same target in A, or the one it is compared with.
 impl Bases for Judged<'_> {
-    fn of(
+    fn base_for(
         &self,
         _: &Condition,
         target: &TargetId,
@@ -243,7 +243,7 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
     for run in &sides.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
-    let rounds = WithinRounds::of(comparison);
+    let rounds = WithinRounds::from_comparison(comparison);
     out.push_str(&format!(
         "\n{:<width$} {:<8} {:>12} {:>12} {:>9}  95 % interval of the change{}\n",
         "target",
@@ -345,7 +345,7 @@ enum WithinRounds {
 }
 
 impl WithinRounds {
-    fn of(comparison: &Comparison) -> Self {
+    fn from_comparison(comparison: &Comparison) -> Self {
         let known = || {
             let changes = comparison.targets.iter().flat_map(|target| &target.changes);
             changes.filter(|change| change.ratio.is_some())

@@ -41,7 +41,7 @@ pub fn for_installation(
     services: &[Service],
     asking: Asking,
 ) -> Result<bool, CliError> {
-    let intent = Intent::of(catalog, targets, services)?;
+    let intent = Intent::from_targets(catalog, targets, services)?;
     let lines = intent.lines();
     if lines.is_empty() {
         return Ok(true);
@@ -68,7 +68,11 @@ pub fn for_installation(
 }
 
 impl Intent {
-    fn of(catalog: &Catalog, targets: &[TargetId], services: &[Service]) -> Result<Self, CliError> {
+    fn from_targets(
+        catalog: &Catalog,
+        targets: &[TargetId],
+        services: &[Service],
+    ) -> Result<Self, CliError> {
         let mut intent = Self::default();
         let has_database = |id| catalog.target(id).is_ok_and(|it| it.world.has_database());
         let is_needed = services.contains(&Service::Postgres) || targets.iter().any(has_database);

@@ -61,7 +61,7 @@ pub fn complete(target: &mut Target, caches: &Path) -> Option<String> {
 }
 
 fn by_convention(target: &mut Target) -> Option<String> {
-    let guess = Guess::of(&target.folder)?;
+    let guess = Guess::from_folder(&target.folder)?;
     // A command that is not in `.venv` uses the packages of the machine.
     let is_in = |part: &str| target.manifest.start.command.iter().any(|word| word.contains(part));
     if guess.build.iter().any(|step| step.contains(VENV) || step.starts_with("uv "))
@@ -209,7 +209,7 @@ mod tests {
         let text = "[target.shop]\ncommand = \"node server.js\"\n";
         std::fs::write(folder.join("pippin.toml"), text).unwrap();
         let project = pippin_model::target::project::Project::read(folder).unwrap();
-        pippin_lab::target::project::of(&project.targets["shop"], folder).unwrap()
+        pippin_lab::target::project::prepare(&project.targets["shop"], folder).unwrap()
     }
 
     fn run(target: &Target) {

@@ -21,7 +21,7 @@ pub fn run(shared: &Shared, arguments: &DevicePlanArguments) -> Result<u8, CliEr
                 record.header.plan.profile.kind()
             )));
         }
-        measured.extend(record.trials.iter().filter_map(Measured::of));
+        measured.extend(record.trials.iter().filter_map(Measured::from_trial));
     }
     let mut targets: Vec<_> = measured.iter().map(|m| m.target.clone()).collect();
     targets.sort();

@@ -21,9 +21,10 @@ pub fn run(_shared: &Shared, arguments: &DoctorArguments) -> Result<u8, CliError
     let demands: Vec<Demand> = match plans.as_slice() {
         // Nobody asked for a plan, so it is only about this machine.
         [] => vec![Demand::new(format!("a load of {USUAL} connections"), USUAL)],
-        plans => {
-            plans.iter().map(|plan| demand::of(&catalog, plan)).collect::<Result<_, LabError>>()?
-        }
+        plans => plans
+            .iter()
+            .map(|plan| demand::from_plan(&catalog, plan))
+            .collect::<Result<_, LabError>>()?,
     };
     let findings = doctor::examine(&doctor::observe(), &demands);
     let mut out = String::new();

@@ -24,7 +24,7 @@ pub fn run(shared: &Shared, arguments: &ExportArguments) -> Result<u8, CliError>
         named => named.clone(),
     };
     let chart = name.as_deref().map(|name| (name, ground));
-    let bytes = form.of(&record, chart).map_err(|error| CliError::User(error.to_string()))?;
+    let bytes = form.render(&record, chart).map_err(|error| CliError::User(error.to_string()))?;
     match &arguments.out {
         Some(path) => output_file::write(path, bytes).map(|()| exit::OK),
         None if std::io::stdout().is_terminal() && std::str::from_utf8(&bytes).is_err() => {

@@ -69,7 +69,7 @@ impl<'a> Gates<'a> {
                     "{gate}: {base} is the only target, and is not compared with itself: name another one, a run or a revision"
                 )));
             }
-            if is_target || revisions.of(base).is_some() {
+            if is_target || revisions.copies(base).is_some() {
                 continue;
             }
             let loaded = shared.store()?.load(base);
@@ -104,7 +104,7 @@ impl<'a> Gates<'a> {
         is_text: bool,
     ) -> Result<u8, CliError> {
         let trials = &record.trials;
-        let mut outcomes = self.judged(&record.header, trials, Planned::of(record));
+        let mut outcomes = self.judged(&record.header, trials, Planned::from_record(record));
         let lost = lost.and_then(|lost| lost.gate.as_ref());
         for outcome in outcomes.iter_mut().filter(|outcome| lost == Some(&outcome.gate)) {
             gate::lose(outcome, trials);
@@ -115,7 +115,7 @@ impl<'a> Gates<'a> {
             }
         }
         let title = record.header.plan.title.clone();
-        let details = || markdown::of(&View::of(record));
+        let details = || markdown::render(&View::of(record));
         let report = GateReport {
             title,
             trials,
@@ -215,10 +215,10 @@ pub fn tell(
     };
     // A file that cannot be written takes no other with it.
     let of_tests = arguments.junit.as_ref().map_or(Ok(()), |path| {
-        write(path, junit::of(&report.title, report.trials, outcomes, report.undecided))
+        write(path, junit::render(&report.title, report.trials, outcomes, report.undecided))
     });
     let of_summary = arguments.summary.as_ref().map_or(Ok(()), |path| {
-        write(path, summary::of(&report.title, outcomes, &report.changes, &(report.details)()))
+        write(path, summary::render(&report.title, outcomes, &report.changes, &(report.details)()))
     });
     all_written([of_tests, of_summary])?;
     printed?;
@@ -279,7 +279,7 @@ impl RunBases<'_> {
         }
         let is_base = |trial: &&TrialRecord| trial.spec.step == step && has(&trial.spec.target);
         Ok(Base {
-            group: Group::new(run.trials.iter().filter(is_base), Planned::of(run)),
+            group: Group::new(run.trials.iter().filter(is_base), Planned::from_record(run)),
             name: format!("run {id}"),
             origin: Origin::TwoRuns,
         })
@@ -287,7 +287,7 @@ impl RunBases<'_> {
 }
 
 impl Bases for RunBases<'_> {
-    fn of(
+    fn base_for(
         &self,
         condition: &Condition,
         target: &TargetId,
@@ -298,7 +298,7 @@ impl Bases for RunBases<'_> {
             return self.stored(run, target, step).map(Some);
         }
         // Only a target that has a revision can be compared with one.
-        if let Some(then) = self.gates.revisions.of(base) {
+        if let Some(then) = self.gates.revisions.copies(base) {
             return Ok(then.get(target).map(|copy| self.own(copy, step, copy.to_string())));
         }
         let of = self.header.plan.targets.iter().find(|of| is_named(of, base));

@@ -184,7 +184,7 @@ fn histories(
     points: &[HistoryPoint],
 ) -> Result<Vec<History>, CliError> {
     let digests = store.digests_of(target, points.iter().map(|point| point.run.as_str()))?;
-    Ok(history::of(points).into_iter().map(|history| history.with(&digests)).collect())
+    Ok(history::from_points(points).into_iter().map(|history| history.with(&digests)).collect())
 }
 
 #[cfg(test)]
@@ -205,7 +205,7 @@ mod tests {
                 store.add_trial(id, place as u64, trial).unwrap();
             }
             store.end(id, record.state, record.ended_unix_ns.unwrap()).unwrap();
-            store.keep_digest(id, &digest::of(&View::of(record))).unwrap();
+            store.keep_digest(id, &digest::from_view(&View::of(record))).unwrap();
         }
         (folder, store)
     }

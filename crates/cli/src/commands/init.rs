@@ -32,7 +32,7 @@ pub fn run(arguments: &InitArguments) -> Result<u8, CliError> {
     if path.exists() {
         return Err(CliError::User(format!("{} exists already; edit it", path.display())));
     }
-    let answers = Answers::of(arguments, &here)?;
+    let answers = Answers::from_arguments(arguments, &here)?;
     let text = answers.file();
     std::fs::write(&path, &text).map_err(CliError::io(format!("write {}", path.display())))?;
     // If the file is not valid, report the line and remove the file.
@@ -45,7 +45,7 @@ pub fn run(arguments: &InitArguments) -> Result<u8, CliError> {
 
 /// What `pippin init` would write in this folder, if its files say how its server is started.
 pub fn preview(here: &Path) -> Option<String> {
-    let Guess { command, build, env } = Guess::of(here)?;
+    let Guess { command, build, env } = Guess::from_folder(here)?;
     let how = format!("command = {}", quoted(&command));
     let answers =
         Answers { name: "app".into(), how, is_command: true, build, env, path: "/".into() };
@@ -53,8 +53,8 @@ pub fn preview(here: &Path) -> Option<String> {
 }
 
 impl Answers {
-    fn of(arguments: &InitArguments, here: &Path) -> Result<Self, CliError> {
-        let guess = Guess::of(here).unwrap_or_default();
+    fn from_arguments(arguments: &InitArguments, here: &Path) -> Result<Self, CliError> {
+        let guess = Guess::from_folder(here).unwrap_or_default();
         let usual = Some(guess.command.as_str()).filter(|command| !command.is_empty());
         let (how, is_command) = match (&arguments.command, &arguments.url, &arguments.image) {
             (_, Some(url), _) => (format!("url = {}", quoted(url)), false),

@@ -68,12 +68,12 @@ use crate::values;
 pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let labels = arguments.labels.labels()?;
     let asked = follow::with_redirections(arguments, request::all(arguments)?)?;
-    let profile = profile::of(arguments, asked.scenario.as_ref())?;
+    let profile = profile::from_arguments(arguments, asked.scenario.as_ref())?;
     arguments.json.must_be_writable()?;
     must_be_writable("--html", arguments.html.as_deref())?;
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
     files_must_be_writable(&arguments.gates)?;
-    let samples = Samples::of(arguments)?;
+    let samples = Samples::from_arguments(arguments)?;
     let (mut base, host) = base_of(arguments, &asked)?;
     if host.is_none() {
         await_greeting(&mut base);
@@ -115,7 +115,7 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     let observer = progress::observer(shared.manner(), Subject::Url(asked.title()), kept);
     let keeping = kept.map_or(Keeping::Not, Keeping::IfPossible);
     let stop = signals::catch();
-    let outlets = Outlets::of(&arguments.outlets)?;
+    let outlets = Outlets::open(&arguments.outlets)?;
     let fail_fast = arguments.fail_fast.then(|| FailFast::new(gates.all(), stop));
     let mut listeners: Vec<&dyn Observer> = vec![&observer];
     listeners.extend(outlets.listeners());
@@ -160,16 +160,16 @@ fn base_of(
     asked: &LoadRequests,
 ) -> Result<(LoadSpec, Option<(String, u16)>), CliError> {
     let url = &asked.url;
-    let protocol = protocol::of(&arguments.protocol, arguments.shape.pipeline, url)?;
+    let protocol = protocol::from_arguments(&arguments.protocol, arguments.shape.pipeline, url)?;
     protocol::check(protocol, &asked.requests)?;
-    let tls = tls::of(&arguments.tls, url)?;
+    let tls = tls::from_arguments(&arguments.tls, url)?;
     let timeouts = timeouts(arguments.timeout.ns());
     let connect = Duration::from_nanos(timeouts.connect_ns);
     let base = LoadSpec {
         by_request: true,
         follow: asked.follow,
-        request_id: request_id::of(arguments, asked)?,
-        digest: digest::of(arguments, protocol)?,
+        request_id: request_id::from_arguments(arguments, asked)?,
+        digest: digest::from_arguments(arguments, protocol)?,
         slowest: arguments.slowest.unwrap_or(0),
         samples: arguments.samples.as_ref().map_or(0, |_| arguments.samples_most),
         tls,
@@ -191,7 +191,7 @@ fn base_of(
     // A number that cannot be is refused before the server sees anything. That of threads depends on
     // the profile.
     pippin_engine::bounds(&LoadSpec { threads: 1, ..base.clone() })?;
-    let reach = reach::of(arguments, url, protocol, connect)?;
+    let reach = reach::find(arguments, url, protocol, connect)?;
     let base = LoadSpec {
         addresses: reach.addresses,
         unix_socket: reach.unix_socket,
@@ -209,7 +209,7 @@ fn await_greeting(base: &mut LoadSpec) {
     if base.first_words.is_some() {
         return;
     }
-    match greeting::of(base) {
+    match greeting::listen(base) {
         Greeting::None => {}
         Greeting::Messages(number) => {
             let messages = counted(number as u64, "message");

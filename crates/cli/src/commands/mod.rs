@@ -159,7 +159,7 @@ pub fn place() -> Result<Place, CliError> {
 /// The catalog of this place: first the project file's entries, then the place's own, then those
 /// that ship with the program.
 pub fn catalog(place: &Place) -> Result<Catalog, CliError> {
-    let catalog = Catalog::of(place, Some(unpack));
+    let catalog = Catalog::from_place(place, Some(unpack));
     Ok(match place.project()? {
         Some(project) => catalog.with_project(project)?,
         None => catalog,

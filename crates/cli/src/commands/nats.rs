@@ -108,7 +108,7 @@ fn password_in(path: &Path) -> Result<String, CliError> {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Option<Settings>, CliError> {
+    fn read_settings(text: &str) -> Result<Option<Settings>, CliError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.env");
         std::fs::write(&path, text).unwrap();
@@ -122,11 +122,11 @@ mod tests {
             let text = format!(
                 "# a comment\nPIPPIN_NATS=nats://127.0.0.1:4222\nPIPPIN_NATS_USER=ana\nPIPPIN_NATS_PASSWORD={password}\n"
             );
-            let settings = of(&text).unwrap().unwrap();
+            let settings = read_settings(&text).unwrap().unwrap();
             assert_eq!(settings.nats.login, Some(("ana".into(), password.into())));
         }
         let text = "PIPPIN_NATS=nats://127.0.0.1:1\nexport PIPPIN_NATS_USER='ana'\nPIPPIN_NATS_PASSWORD_FILE=secret\nPIPPIN_AGENT=a\n";
-        let settings = of(text).unwrap().unwrap();
+        let settings = read_settings(text).unwrap().unwrap();
         assert_eq!(settings.nats.login, Some(("ana".into(), "12345".into())));
         assert_eq!(settings.name.as_deref(), Some("a"));
     }
@@ -143,7 +143,7 @@ mod tests {
             ("hello\n", ":1: write NAME=value"),
             ("PIPPIN_NATS=nats://ana:secret@127.0.0.1:1\n", "leave user and password out"),
         ] {
-            let why = of(text).err().map_or_else(String::new, |error| error.to_string());
+            let why = read_settings(text).err().map_or_else(String::new, |error| error.to_string());
             assert!(why.contains(said) && !why.contains("secret@"), "{why}");
         }
     }

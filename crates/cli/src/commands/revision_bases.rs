@@ -56,7 +56,7 @@ impl RevisionBases {
             gates.iter().filter_map(|gate| gate.condition.base.as_ref()).collect();
         let mut bases = Self::default();
         let (Some(project), false) = (project, names.is_empty()) else { return Ok(bases) };
-        let Ok(repository) = Repository::of(place.root()) else { return Ok(bases) };
+        let Ok(repository) = Repository::find(place.root()) else { return Ok(bases) };
         bases.is_in_git = true;
         let store = shared.store()?;
         let mut labels = BTreeSet::new();
@@ -69,7 +69,12 @@ impl RevisionBases {
                 continue;
             }
             let revision = if is_base {
-                base::find(&repository, &Checkout::of(&repository)?, None, &base::variable)?
+                base::find(
+                    &repository,
+                    &Checkout::from_repository(&repository)?,
+                    None,
+                    &base::variable,
+                )?
             } else {
                 repository.whole(name)?
             };
@@ -109,7 +114,7 @@ impl RevisionBases {
     }
 
     /// The copies of the plan's targets in this revision, if it is one.
-    pub fn of(&self, name: &str) -> Option<&BTreeMap<TargetId, TargetId>> {
+    pub fn copies(&self, name: &str) -> Option<&BTreeMap<TargetId, TargetId>> {
         self.then.get(name)
     }
 

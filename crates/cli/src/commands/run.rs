@@ -73,7 +73,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let is_open = |header: &RunHeader, trials: &[TrialRecord], made: u32| {
         arguments.repeat.is_none() && gates.may_be_decided(header, trials, made)
     };
-    let outlets = Outlets::of(&arguments.outlets)?;
+    let outlets = Outlets::open(&arguments.outlets)?;
     let explaining = arguments.explain.then(|| explaining(&plan, &folder)).transpose()?;
     let how = RunOptions {
         folder: &folder,
@@ -95,7 +95,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let view = View { explained, ..View::beside(&record, reference.as_ref()) };
     let is_search = record.header.plan.profile.is_search();
     let text = || shared.print_result(&view, &arguments.detail);
-    let printed = arguments.json.show(text, || json::of(&view).map_err(std::io::Error::other));
+    let printed = arguments.json.show(text, || json::render(&view).map_err(std::io::Error::other));
     let page = write_page(shared, &view, reference.as_ref(), &folder);
     let is_invalid = if is_search {
         view.rows.iter().filter_map(Row::at_search).any(is_invalid_search)
@@ -355,7 +355,7 @@ fn elsewhere(
 /// Keeps the digest of a run, which lists show. If the store cannot be written, the list is
 /// incomplete but the run is not affected, so this never fails.
 pub fn keep_digest(store: &Store, view: &View) {
-    drop(store.keep_digest(&view.run.id, &digest::of(view)));
+    drop(store.keep_digest(&view.run.id, &digest::from_view(view)));
 }
 
 /// Writes the run's page to its folder and its digest to the store. The page shows what the store

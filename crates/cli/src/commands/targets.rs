@@ -51,7 +51,7 @@ fn list(catalog: &Catalog, json: bool) -> Result<u8, CliError> {
             .variant(id.variant.as_deref())
             .and_then(|variant| variant.about.clone())
             .unwrap_or_else(|| target.manifest.framework.clone());
-        let registered = register.of(&id, None);
+        let registered = register.entries(&id, None);
         let notes = registered.notes(&today);
         if json {
             rows.push(serde_json::json!({
@@ -231,7 +231,7 @@ impl Check<'_> {
         let mut out = String::new();
         if results.len() > 1 && passed < results.len() {
             out.push_str("by cause:\n");
-            for (cause, targets) in causes::of(results) {
+            for (cause, targets) in causes::group(results) {
                 out.push_str(&format!(
                     "{:5}  {cause}\n       {}\n",
                     targets.len(),

@@ -406,7 +406,7 @@ fn scale_of(top: &str, height: u16, look: Look) -> Paragraph<'static> {
 /// The width of the bar of a second. In a wide terminal, narrow bars would make a short load hard
 /// to see.
 fn columns_of_a_second(current: &Current, shown: usize, width: u16) -> usize {
-    let meant = Length::of(&current.spec.profile)
+    let meant = Length::from_profile(&current.spec.profile)
         .whole()
         .map_or(usize::from(width), |whole| whole.as_secs_f64().ceil() as usize);
     (usize::from(width) / meant.max(shown).max(1)).clamp(1, WIDEST_BAR)

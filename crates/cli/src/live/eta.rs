@@ -23,7 +23,7 @@ pub enum End {
 
 impl Length {
     /// The length of one load of this profile.
-    pub fn of(profile: &Profile) -> Self {
+    pub fn from_profile(profile: &Profile) -> Self {
         let ns = Duration::from_nanos;
         let end = match (profile.schedule.phases(), profile.stop.requests) {
             (Some(phases), _) => End::After(ns(phases.iter().map(|(_, phase_ns)| phase_ns).sum())),
@@ -169,7 +169,10 @@ mod tests {
     #[test]
     fn every_profile_has_a_length() {
         let sweep = Profile::sweep(vec![1, 2], 3_000_000_000);
-        assert_eq!(Length::of(&sweep), Length { warm_up: 5 * SECOND, end: End::After(3 * SECOND) });
-        assert_eq!(Length::of(&sweep).whole(), Some(8 * SECOND));
+        assert_eq!(
+            Length::from_profile(&sweep),
+            Length { warm_up: 5 * SECOND, end: End::After(3 * SECOND) }
+        );
+        assert_eq!(Length::from_profile(&sweep).whole(), Some(8 * SECOND));
     }
 }

@@ -51,7 +51,7 @@ impl<'a> Follower<'a> {
             Outlet::Terminal(look) => View::NotYet(look),
         };
         Self {
-            lines: Lines::of(&subject),
+            lines: Lines::from_subject(&subject),
             shared: Arc::new(Shared::new(State::new(subject))),
             view: Mutex::new(view),
             publisher: store.map(|store| Mutex::new(Publisher::new(store))),

@@ -35,7 +35,7 @@ impl<'a> Publisher<'a> {
         let too_soon = matches!(event, Event::Window(..) | Event::Slice(..))
             && self.written.is_some_and(|written| written.elapsed() < SHORTEST_PAUSE);
         let Some(file) = self.file.as_ref().filter(|_| !too_soon) else { return };
-        let live = snapshot::of(&shared.lock(), shared.now(), file.process());
+        let live = snapshot::take(&shared.lock(), shared.now(), file.process());
         if let Some(live) = live {
             drop(file.write(&live));
             self.written = Some(Instant::now());

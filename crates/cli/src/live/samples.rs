@@ -73,7 +73,7 @@ pub fn window(from_s: i64, completed: u64, errors: u64) -> Window {
         live_connections: 10,
         response_p50_ns: ms(1),
         response_p99_ns: ms(4),
-        response_bins: ResponseBins::of(&times),
+        response_bins: ResponseBins::from_histogram(&times),
         ..Window::default()
     }
 }
@@ -111,7 +111,7 @@ pub fn record(spec: &TrialSpec, completed: u64, errors: u64, caveats: Vec<Caveat
     }
     measured.spans.response_time.record_n(1_140_000, 98);
     measured.spans.response_time.record_n(8_200_000, 2);
-    let mut record = ExampleTrial::of(&spec.profile, spec.step).caveats(caveats).build();
+    let mut record = ExampleTrial::from_profile(&spec.profile, spec.step).caveats(caveats).build();
     let load = record.load.as_mut().unwrap();
     (load.measured, load.measured_to_ns) = (measured, load.measured_from_ns + 30_000_000_000);
     TrialRecord { spec: spec.clone(), usage: None, samples: Vec::new(), ..record }

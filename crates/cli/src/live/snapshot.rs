@@ -11,7 +11,7 @@ const SECONDS: usize = 120;
 
 /// Everything known at `now`, counted from the beginning of the view; `None` before the run has
 /// begun.
-pub fn of(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun> {
+pub fn take(state: &State, now: Duration, process: ProcessName) -> Option<LiveRun> {
     let (title, run) = state.title.clone()?;
     let unix_now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let unix_ns = |at: Duration| ns(unix_now.saturating_sub(now.saturating_sub(at)));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn nothing_is_told_before_the_run_has_begun() {
-        assert_eq!(of(&State::new(Subject::Plan), at(1.0), ME), None);
+        assert_eq!(take(&State::new(Subject::Plan), at(1.0), ME), None);
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
         state.window(&window(-1, 500, 0), Some(&sample(1, 98, 45)), at(33.0));
         state.window(&window(0, 1_000, 3), Some(&sample(2, 98, 45)), at(34.0));
 
-        let live = of(&state, at(34.0), ME).unwrap();
+        let live = take(&state, at(34.0), ME).unwrap();
         assert_eq!((live.run.as_str(), live.process), ("20261121-203539.123-hello", ME));
         let told = &live.finished[0];
         assert_eq!(
@@ -176,7 +176,7 @@ mod tests {
         // A target that the user skips leaves the queue.
         state.skip().unwrap();
         assert!(
-            of(&state, at(34.0), ME)
+            take(&state, at(34.0), ME)
                 .unwrap()
                 .queued
                 .iter()

@@ -174,7 +174,7 @@ impl State {
         let plan = &header.plan;
         self.title = Some((plan.title.clone(), header.id.clone()));
         self.repetitions = plan.repetitions;
-        self.by_time = RankedBy::of(&plan.profile) == RankedBy::ResponseP99;
+        self.by_time = RankedBy::from_profile(&plan.profile) == RankedBy::ResponseP99;
         let steps = plan.profile.steps.known().len().max(1) as u32;
         let unavailable =
             |id: &TargetId| header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
@@ -267,7 +267,7 @@ impl State {
     /// A trial has ended.
     pub fn trial_finished(&mut self, record: &TrialRecord, now: Duration) {
         self.took.push((self.time_of_this(now), record.failure.is_some()));
-        self.finished.push(LiveFinished::of(record));
+        self.finished.push(LiveFinished::from_trial(record));
         let is_current = |current: &&mut Current| current.spec.target == record.spec.target;
         if let Some(current) = self.current.as_mut().filter(is_current) {
             current.over = true;
@@ -326,7 +326,7 @@ impl State {
             return self.turns.progress(now);
         }
         let began = current.load_began?;
-        let length = Length::of(&current.spec.profile);
+        let length = Length::from_profile(&current.spec.profile);
         Some(progress(
             &length,
             &current.windows,
@@ -388,7 +388,7 @@ impl State {
         let took: Vec<Duration> =
             self.took.iter().filter(|(_, failed)| !failed).map(|(took, _)| *took).collect();
         if took.is_empty() {
-            Length::of(profile).whole()
+            Length::from_profile(profile).whole()
         } else {
             Some(took.iter().sum::<Duration>() / took.len() as u32)
         }

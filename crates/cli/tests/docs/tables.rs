@@ -148,8 +148,10 @@ fn the_register_knows_every_target() {
     let ids: BTreeSet<String> = manifests().into_iter().map(|(id, _)| id).collect();
     let named: BTreeSet<String> = register.targets().map(ToString::to_string).collect();
     assert_same("targets/register.toml", "targets", &named, &ids);
-    let without_kind: Vec<&String> =
-        ids.iter().filter(|id| register.of(&id.parse().unwrap(), None).kind.is_none()).collect();
+    let without_kind: Vec<&String> = ids
+        .iter()
+        .filter(|id| register.entries(&id.parse().unwrap(), None).kind.is_none())
+        .collect();
     assert!(without_kind.is_empty(), "targets/register.toml: no kind of {without_kind:?}");
 }
 

@@ -13,7 +13,7 @@ fn anywhere(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Ou
         .env("XDG_CACHE_HOME", folder.join("cache"))
         .env("XDG_STATE_HOME", folder.join("state"))
         .envs(variables.iter().copied());
-    Started::of(&mut command).finish()
+    Started::spawn(&mut command).finish()
 }
 
 fn folder() -> TempDir {

@@ -46,7 +46,7 @@ fn repository(gates: &str) -> TempDir {
 fn ci(folder: &Path, more: &[&str]) -> Outcome {
     let mut command = command(folder, &[&["ci"], more].concat());
     without_job(&mut command);
-    Started::of(&mut command).finish()
+    Started::spawn(&mut command).finish()
 }
 
 fn more_memory_than_the_base_fails_as_soon_as_it_is_sure() {

@@ -145,7 +145,7 @@ fn images_are_started_measured_and_removed() {
         "--fail-if",
         "p50 > 100%",
     ];
-    let outcome = Started::of(
+    let outcome = Started::spawn(
         in_a_namespace(&command(checkout.path(), &compare))
             .env("CONTAINERS_CONF", &podman.settings),
     )

@@ -308,7 +308,7 @@ fn a_variable_that_names_no_checkout_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = super::support::command(folder.path(), &["targets", "list"]);
     command.env("PIPPIN_HOME", folder.path());
-    let outcome = super::support::Started::of(&mut command).finish();
+    let outcome = super::support::Started::spawn(&mut command).finish();
     outcome.is_a_user_error(&["PIPPIN_HOME is", "set it to a checkout of Pippin"]);
 }
 

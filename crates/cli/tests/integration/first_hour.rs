@@ -163,7 +163,7 @@ fn pippin(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut command = command(folder, arguments);
     without_job(&mut command);
     command.env_remove("XDG_CACHE_HOME").env_remove("CARGO_TARGET_DIR");
-    Started::of(&mut command).finish()
+    Started::spawn(&mut command).finish()
 }
 
 /// A repository with the template as its only commit.

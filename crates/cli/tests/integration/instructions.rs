@@ -146,7 +146,7 @@ fn a_checkout_with_a_hundredth_more_work_fails_its_gate_on_instructions() {
     let folder = revisions();
     let mut ci = command(folder.path(), &["ci", "--base", "words"]);
     without_job(&mut ci);
-    let outcome = Started::of(&mut ci).finish();
+    let outcome = Started::spawn(&mut ci).finish();
     says(&outcome, "FAILED");
     outcome.says(&["takes 1.0 % (1.0 to 1.0) more instructions per request than words"]);
 }

@@ -766,7 +766,7 @@ fn a_load_needs_no_epoll_pwait2() {
         let mut command = command(folder.path(), &given);
         // SAFETY: it makes two system calls and touches no memory of the parent.
         unsafe { command.pre_exec(old_kernel::refuse_pwait2) };
-        Started::of(&mut command).finish()
+        Started::spawn(&mut command).finish()
     };
     load(&["-n", "100", "--io", "epoll"]).all_good(100);
     load(&["-n", "100"]).all_good(100);

@@ -46,7 +46,7 @@ impl Repository {
 
     fn pippin(&self, arguments: &[&str]) -> Outcome {
         let mut command = command(self.path(), arguments);
-        Started::of(&mut command).finish()
+        Started::spawn(&mut command).finish()
     }
 
     fn git(&self, arguments: &[&str]) -> String {

@@ -66,7 +66,7 @@ fn a_target_that_does_not_speak_its_protocol_is_named() {
     write(folder.path(), &both, ", streams = 2");
     let outcome = pippin(folder.path(), &["run", "both"]);
     outcome.says(&["own/one", "it does not speak HTTP/2 here"]);
-    let connections = old.account.of(|account| &account.connections);
+    let connections = old.account.read(|account| &account.connections);
     assert!(connections < 10, "{connections}");
     let store = pippin_store::Store::open(&folder.path().join(".pippin/pippin.db")).unwrap();
     let run = store.load("latest").unwrap();

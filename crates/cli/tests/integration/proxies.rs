@@ -187,7 +187,7 @@ fn the_environment_sets_no_proxy() {
     for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
         command.env(name, "http://127.0.0.1:1");
     }
-    let json = Started::of(&mut command).finish().all_good(20);
+    let json = Started::spawn(&mut command).finish().all_good(20);
     assert!(json.get("proxy").is_none(), "{json}");
     let seen = recorder.taken();
     assert!(seen.len() >= 20 && seen.iter().all(|request| request.starts_with(b"GET / HTTP/1.1")));

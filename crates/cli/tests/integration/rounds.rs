@@ -25,7 +25,7 @@ fn rounds(trial: &TrialRecord) -> BTreeSet<u32> {
     trial.slices.iter().map(|slice| slice.round).collect()
 }
 
-fn of<'a>(run: &'a RunRecord, name: &str) -> &'a TrialRecord {
+fn trial_named<'a>(run: &'a RunRecord, name: &str) -> &'a TrialRecord {
     run.trials.iter().find(|trial| trial.spec.target.name == name).unwrap()
 }
 
@@ -65,7 +65,7 @@ fn a_target_that_dies_in_a_round_leaves_the_others_to_theirs() {
     let outcome = checkout.pippin(&["run", "plan", "--install", "--yes"]);
     checkout.left_nothing();
     let record = checkout.store().load("latest").unwrap();
-    let (alive, dead) = (of(&record, "it"), of(&record, "other"));
+    let (alive, dead) = (trial_named(&record, "it"), trial_named(&record, "other"));
     let failure = dead.failure.as_ref().unwrap_or_else(|| panic!("it lives: {outcome}"));
     assert_eq!(failure.stage, Stage::Load);
     assert!(failure.message.contains("exited with code 70 while it was measured"), "{failure:?}");
@@ -114,7 +114,7 @@ fn targets_with_a_table_each_are_measured_in_the_same_rounds() {
     let outcome = checkout.pippin(&["run", "plan", "--install", "--yes"]);
     checkout.left_nothing();
     let record = checkout.store().load("latest").unwrap();
-    let (one, other) = (of(&record, "it"), of(&record, "other"));
+    let (one, other) = (trial_named(&record, "it"), trial_named(&record, "other"));
     for trial in [one, other] {
         assert_eq!(trial.failure, None, "{outcome}");
         assert_eq!(trial.company.as_ref().unwrap().targets, 3);
@@ -123,7 +123,7 @@ fn targets_with_a_table_each_are_measured_in_the_same_rounds() {
     let shared = rounds(one).intersection(&rounds(other)).count();
     assert!(shared >= one.company.as_ref().unwrap().rounds as usize, "{shared} rounds: {outcome}");
     // A target's own error does not affect the others.
-    let cached = of(&record, "cached").failure.as_ref().unwrap();
+    let cached = trial_named(&record, "cached").failure.as_ref().unwrap();
     assert_eq!(cached.stage, Stage::Proof);
     assert!(cached.message.contains("queries under the load"), "{}", cached.message);
 }
@@ -158,7 +158,7 @@ fn with_little_memory(checkout: &Checkout, arguments: &[&str]) -> Option<Outcome
         });
     }
     let is_allowed = std::process::Command::new("unshare").args(["-m", "true"]).status();
-    is_allowed.is_ok_and(|status| status.success()).then(|| Started::of(&mut command).finish())
+    is_allowed.is_ok_and(|status| status.success()).then(|| Started::spawn(&mut command).finish())
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn targets_that_do_not_fit_into_memory_are_measured_one_after_the_other() {
     checkout.left_nothing();
     outcome.says(&["does not fit into memory beside the others: it is measured after them"]);
     let record = checkout.store().load("latest").unwrap();
-    let (one, other) = (of(&record, "it"), of(&record, "other"));
+    let (one, other) = (trial_named(&record, "it"), trial_named(&record, "other"));
     for trial in [one, other] {
         assert_eq!(trial.failure, None, "{outcome}");
         assert_eq!(trial.company.as_ref().unwrap().targets, 1);

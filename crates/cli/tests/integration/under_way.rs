@@ -15,7 +15,7 @@ struct Serving {
 }
 
 impl Serving {
-    fn of(checkout: &Checkout) -> Self {
+    fn start(checkout: &Checkout) -> Self {
         let server = Server::bind(checkout.store(), "127.0.0.1:0".parse().unwrap(), None).unwrap();
         let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
         let seen = Arc::clone(&stop);
@@ -71,7 +71,7 @@ fn a_run_is_shown_while_another_process_makes_it() {
     let (now, next) = (live.trial.clone().unwrap().target, live.queued[0].target.clone());
     assert_ne!(now, next);
 
-    let serving = Serving::of(&checkout);
+    let serving = Serving::start(&checkout);
     let list = serving.get("/");
     assert!(
         list.contains("data-live=\"/live\"")
@@ -153,7 +153,7 @@ fn a_run_that_was_killed_is_not_under_way() {
     run.finish();
     checkout.is_soon_left_by_all();
     assert_eq!(checkout.store().live_runs(), []);
-    let page = Serving::of(&checkout).get(&format!("/runs/{}", live.run));
+    let page = Serving::start(&checkout).get(&format!("/runs/{}", live.run));
     assert!(
         page.contains("Pippin was killed in this run") && !page.contains("data-live"),
         "{page}"

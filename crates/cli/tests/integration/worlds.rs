@@ -117,7 +117,7 @@ impl Project {
     }
 
     fn start(&self, arguments: &[&str]) -> Started {
-        Started::of(&mut command(self.path(), arguments))
+        Started::spawn(&mut command(self.path(), arguments))
     }
 
     fn pippin(&self, arguments: &[&str]) -> Outcome {
@@ -134,7 +134,7 @@ impl Project {
     /// A run with a database of the user's; the record if there is one.
     fn run_with(&self, url: &str) -> (Outcome, Option<pippin_model::run::RunRecord>) {
         let mut command = command(self.path(), &["run", "ci"]);
-        let outcome = Started::of(command.env("PIPPIN_DATABASE_URL", url)).finish();
+        let outcome = Started::spawn(command.env("PIPPIN_DATABASE_URL", url)).finish();
         let store = pippin_store::Store::open(&self.path().join(".pippin/pippin.db"));
         (outcome, store.unwrap().load("latest").ok())
     }

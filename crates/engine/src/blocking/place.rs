@@ -120,7 +120,7 @@ impl<'a> Place<'a> {
         if let (Some(version), Some((from, to))) =
             (self.proxy_header, socket.ends().map_err(unreachable)?)
         {
-            socket.write_all(&proxy_header::of(version, from, to)).map_err(unreachable)?;
+            socket.write_all(&proxy_header::encode(version, from, to)).map_err(unreachable)?;
         }
         let Some(proxy) = self.proxy else { return Ok(()) };
         let Some(request) = tunnel::request(proxy) else { return Ok(()) };

@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    fn of(values: &[&str]) -> Result<Challenge, String> {
+    fn challenge_among(values: &[&str]) -> Result<Challenge, String> {
         Challenge::among(values.iter().copied())
     }
 
@@ -173,8 +173,8 @@ mod tests {
             has_qop: true,
             is_stale: true,
         };
-        assert_eq!(of(&values), Ok(right));
-        let old = of(&values[2..]).unwrap();
+        assert_eq!(challenge_among(&values), Ok(right));
+        let old = challenge_among(&values[2..]).unwrap();
         assert!(!old.has_qop && !old.is_stale && old.hash == Hash::Md5 && old.algorithm.is_none());
         let head = b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Digest realm=\"later\", nonce=\"n\"\r\n\r\n";
         assert_eq!(Challenge::of_head(head), Ok(old));
@@ -195,7 +195,7 @@ mod tests {
             ("Digest realm=\"a", "not HTTP's"),
         ] {
             let values = if value.is_empty() { vec![] } else { vec![value] };
-            let why = of(&values).unwrap_err();
+            let why = challenge_among(&values).unwrap_err();
             assert!(why.contains(part), "{value}: {why}");
         }
     }

@@ -35,7 +35,7 @@ impl std::ops::Deref for Hex {
 
 impl Hashing {
     /// The parts joined by colons.
-    pub fn of(hash: Hash, parts: &[&[u8]]) -> Self {
+    pub fn from_parts(hash: Hash, parts: &[&[u8]]) -> Self {
         let begun = match hash {
             Hash::Md5 => Self::Md5(Md5::new()),
             Hash::Sha256 => Self::Sha256(Sha256::new()),
@@ -59,15 +59,15 @@ impl Hashing {
     #[inline]
     pub fn hex(self) -> Hex {
         match self {
-            Self::Md5(text) => Hex::of(&text.finalize()),
-            Self::Sha256(text) => Hex::of(&text.finalize()),
+            Self::Md5(text) => Hex::from_bytes(&text.finalize()),
+            Self::Sha256(text) => Hex::from_bytes(&text.finalize()),
         }
     }
 }
 
 impl Hex {
     #[inline]
-    fn of(bytes: &[u8]) -> Self {
+    fn from_bytes(bytes: &[u8]) -> Self {
         let mut digits = [0; 64];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
             pair[0] = b"0123456789abcdef"[usize::from(byte >> 4)];
@@ -81,11 +81,11 @@ impl Hex {
 pub(super) fn begun((user, password): (&str, &str), asked: &Challenge, cnonce: &[u8]) -> Hashing {
     let Challenge { hash, realm, nonce, .. } = asked;
     let parts = [user, realm, password].map(str::as_bytes);
-    let mut secret = Hashing::of(*hash, &parts).hex();
+    let mut secret = Hashing::from_parts(*hash, &parts).hex();
     if asked.is_session {
-        secret = Hashing::of(*hash, &[&secret, nonce.as_bytes(), cnonce]).hex();
+        secret = Hashing::from_parts(*hash, &[&secret, nonce.as_bytes(), cnonce]).hex();
     }
-    Hashing::of(*hash, &[&secret, nonce.as_bytes()])
+    Hashing::from_parts(*hash, &[&secret, nonce.as_bytes()])
 }
 
 /// The response to a challenge for one request. `counted` is the number of the request and the
@@ -97,7 +97,7 @@ pub(super) fn response(
     counted: Option<(&[u8], &[u8])>,
     (method, target): (&str, &str),
 ) -> Hex {
-    let asked = Hashing::of(hash, &[method.as_bytes(), target.as_bytes()]).hex();
+    let asked = Hashing::from_parts(hash, &[method.as_bytes(), target.as_bytes()]).hex();
     let text = match counted {
         Some((count, cnonce)) => begun.clone().and(&[b":", count, b":", cnonce, b":auth"]),
         None => begun.clone(),

@@ -40,7 +40,7 @@ impl Departing {
 
     #[cold]
     fn send_stamped(&mut self, fd: i32, bytes: &[u8]) -> (Result<usize, i32>, u64) {
-        match socket::send_message(fd, self.stamped.of(bytes)) {
+        match socket::send_message(fd, self.stamped.message(bytes)) {
             // A kernel that knows no such stamps sent nothing; no request is lost for one.
             Err(libc::EINVAL) => (socket::send(fd, bytes), 2),
             sent => (sent, 1),

@@ -122,7 +122,7 @@ pub(crate) struct Endpoints {
 impl Endpoints {
     /// # Errors
     /// If the path of a unix socket is none.
-    pub fn of(spec: &LoadSpec) -> io::Result<Self> {
+    pub fn from_spec(spec: &LoadSpec) -> io::Result<Self> {
         let targets = match &spec.unix_socket {
             Some(path) => vec![KernelAddress::unix(path)?],
             None => spec.addresses.iter().map(|target| (*target).into()).collect(),

@@ -56,7 +56,7 @@ impl Stamped {
     }
 
     /// The message for `sendmsg`, with these bytes.
-    pub fn of(self: &mut Box<Self>, bytes: &[u8]) -> *const libc::msghdr {
+    pub fn message(self: &mut Box<Self>, bytes: &[u8]) -> *const libc::msghdr {
         self.piece =
             libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         self.message.msg_iov = &raw mut self.piece;

@@ -19,7 +19,7 @@ pub(super) fn opened<I: Io>(slots: u32) -> (I, Vec<TcpStream>) {
         requests: vec![Request::get("/", "x")].into(),
         ..LoadSpec::default()
     };
-    let mut io = I::new(slots, &Arc::new(Endpoints::of(&spec).unwrap())).unwrap();
+    let mut io = I::new(slots, &Arc::new(Endpoints::from_spec(&spec).unwrap())).unwrap();
     let mut open = |slot| {
         io.open(slot, u64::from(slot));
         io.wait(LONG_NS, 0).unwrap();

@@ -34,7 +34,7 @@ pub(crate) fn name(request: &Request) -> String {
 
 impl Paths {
     /// `None` if the load does not ask for them, or has only one.
-    pub fn of(spec: &LoadSpec) -> Option<Self> {
+    pub fn from_spec(spec: &LoadSpec) -> Option<Self> {
         if !spec.by_request || spec.scenario.is_some() || spec.requests.len() < 2 {
             return None;
         }
@@ -154,7 +154,11 @@ mod tests {
     fn paths(targets: &[&str]) -> Option<Paths> {
         let requests: Vec<Request> =
             targets.iter().map(|target| Request::get(target, "a")).collect();
-        Paths::of(&LoadSpec { requests: requests.into(), by_request: true, ..LoadSpec::default() })
+        Paths::from_spec(&LoadSpec {
+            requests: requests.into(),
+            by_request: true,
+            ..LoadSpec::default()
+        })
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Places {
     ///
     /// # Errors
     /// What is wrong with the value that it names.
-    pub fn of(asked: &Request, rendered: &[u8]) -> Result<Option<Self>, String> {
+    pub fn find(asked: &Request, rendered: &[u8]) -> Result<Option<Self>, String> {
         let Some(drawn) = &asked.drawn else {
             return match asked.upload {
                 Some(_) => Err("an upload needs a number that is drawn".into()),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     fn places(asked: &Request) -> Result<Option<Places>, String> {
-        Places::of(asked, format!("GET {} HTTP/1.1\r\n\r\n", asked.target).as_bytes())
+        Places::find(asked, format!("GET {} HTTP/1.1\r\n\r\n", asked.target).as_bytes())
     }
 
     #[test]
@@ -411,7 +411,7 @@ mod tests {
     fn a_request_is_put_with_its_value_in_the_same_memory_each_time() {
         let asked = asked("/page/12345678", "12345678", BodyCheck::Any);
         let (mut desk, template) = (Desk::default(), b"GET /page/12345678 HTTP/1.1\r\n\r\n");
-        let places = Places::of(&asked, template).unwrap().unwrap();
+        let places = Places::find(&asked, template).unwrap().unwrap();
         let mut put = |value: &Value| {
             desk.put(template, Some(Filled { places: &places, value: *value }), 64);
             let Bytes::Own(bytes) = desk.bytes() else { panic!() };
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn requests_of_a_pipeline_follow_each_other_with_a_value_each() {
         let (asked, mut out) = (asked("/12345678", "12345678", BodyCheck::Any), Frames::default());
-        let places = Places::of(&asked, b"/12345678 ").unwrap().unwrap();
+        let places = Places::find(&asked, b"/12345678 ").unwrap().unwrap();
         for value in [b"87654321", b"11111111"] {
             out.put(b"/12345678 ", Some(Filled { places: &places, value: *value }), 10);
         }

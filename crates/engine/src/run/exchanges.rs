@@ -38,7 +38,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// Of a load that began at this instant: since 1970, and by its clock.
-    pub fn of(spec: &LoadSpec, (began_unix_ns, began): (u64, u64)) -> Self {
+    pub fn from_spec(spec: &LoadSpec, (began_unix_ns, began): (u64, u64)) -> Self {
         let names = match &spec.scenario {
             _ if spec.slowest == 0 && spec.samples == 0 => Vec::new(),
             Some(scenario) => scenario.titles(),
@@ -80,7 +80,7 @@ impl Names {
         let named = threads.flat_map(|(thread, kept)| {
             kept.slowest.kept().map(move |one| self.numbered(thread, &one).named(name))
         });
-        Slowest::of(spec.slowest, named.collect())
+        Slowest::from_requests(spec.slowest, named.collect())
     }
 
     /// The sample of some threads, in the order in which its requests were sent.

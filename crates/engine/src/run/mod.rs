@@ -167,7 +167,7 @@ pub(crate) fn run_on<S: Stack>(
     let shared = Arc::new(Shared {
         spec: spec.clone(),
         wire,
-        endpoints: Arc::new(Endpoints::of(spec).map_err(|error| unix_socket(spec, error))?),
+        endpoints: Arc::new(Endpoints::from_spec(spec).map_err(|error| unix_socket(spec, error))?),
         challenges,
         tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol)).transpose()?,
         timeline: Timeline::new(),

@@ -41,7 +41,7 @@ pub(crate) fn assemble(
     let asked = u64::from(users(spec));
     let (count, has_warm_up, headline) = stretches(spec);
     let mut merged: Vec<Tally> = (0..count).map(|_| Tally::default()).collect();
-    let names = Names::of(spec, (started_unix_ns, course.started_ns));
+    let names = Names::from_spec(spec, (started_unix_ns, course.started_ns));
     let in_stretch = |stretch: usize| {
         outcomes.iter().map(move |it| (it.thread, &it.stretches[stretch].exchanges))
     };
@@ -115,7 +115,7 @@ pub(crate) fn followed(spec: &LoadSpec, tally: &mut Tally) -> Option<Box<StepMea
 /// The table of paths of a stretch; empty if the load has none.
 pub(crate) fn paths(spec: &LoadSpec, tally: &mut Tally) -> Vec<StepMeasured> {
     let counted = std::mem::take(&mut tally.paths);
-    Paths::of(spec).map_or(Vec::new(), |paths| paths.into_measured(counted))
+    Paths::from_spec(spec).map_or(Vec::new(), |paths| paths.into_measured(counted))
 }
 
 /// Each stretch with its place in time. The names are for schedules with phases.

@@ -68,7 +68,7 @@ struct Origin {
 
 impl Following {
     /// `None` if the load follows none.
-    pub fn of(spec: &LoadSpec) -> Option<Self> {
+    pub fn from_spec(spec: &LoadSpec) -> Option<Self> {
         let host = &spec.requests.first()?.host;
         let steps = spec.requests.iter().map(|request| StepRequest {
             method: request.method.clone(),
@@ -82,7 +82,7 @@ impl Following {
         });
         (spec.follow > 0).then(|| Self {
             most: spec.follow,
-            origin: Origin::of(spec.tls.is_some(), host),
+            origin: Origin::from_authority(spec.tls.is_some(), host),
             steps: steps.collect(),
         })
     }
@@ -136,7 +136,7 @@ fn method_after(status: u16, method: &str) -> &str {
 }
 
 impl Origin {
-    fn of(is_secured: bool, authority: &str) -> Self {
+    fn from_authority(is_secured: bool, authority: &str) -> Self {
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let (host, port) = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, port),
@@ -170,7 +170,7 @@ impl Origin {
         };
         if let Some(behind) = rest.strip_prefix("//") {
             let authority = behind.split(['/', '?', '\\']).next().unwrap_or_default();
-            let found = Self::of(is_secured, authority);
+            let found = Self::from_authority(is_secured, authority);
             if found != *self {
                 return Err(format!("redirected to another origin, {}", found.in_words()));
             }
@@ -206,7 +206,7 @@ mod tests {
             requests: vec![get, post, expecting].into(),
             ..LoadSpec::default()
         };
-        Following::of(&spec).unwrap()
+        Following::from_spec(&spec).unwrap()
     }
 
     fn answer(location: &str) -> WholeAnswer {

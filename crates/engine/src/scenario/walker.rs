@@ -94,12 +94,12 @@ impl Walkers {
                 count,
                 arrive,
             ),
-            chooser: Chooser::of(scenario),
+            chooser: Chooser::from_scenario(scenario),
             ways: parts
                 .iter()
                 .map(|part| Own { variables: part.variables.to_vec(), keeps_cookies: part.cookies })
                 .collect(),
-            following: Following::of(spec),
+            following: Following::from_spec(spec),
             seed: spec.seed,
         };
         if !arrive {

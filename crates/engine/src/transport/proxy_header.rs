@@ -12,7 +12,7 @@ const PROXY: u8 = 0x21;
 const FAMILIES: [u8; 2] = [0x11, 0x21];
 
 /// The header of a connection from `own` to `peer`, whose families are the same.
-pub(crate) fn of(version: ProxyHeader, own: SocketAddr, peer: SocketAddr) -> Vec<u8> {
+pub(crate) fn encode(version: ProxyHeader, own: SocketAddr, peer: SocketAddr) -> Vec<u8> {
     // An IPv4 address may be written as one of IPv6 (RFC 4291 section 2.5.5.2).
     let (from, to) = (own.ip().to_canonical(), peer.ip().to_canonical());
     let is_ipv6 = from.is_ipv6() || to.is_ipv6();
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     fn header(version: ProxyHeader, own: &str, peer: &str) -> Vec<u8> {
-        of(version, own.parse().unwrap(), peer.parse().unwrap())
+        encode(version, own.parse().unwrap(), peer.parse().unwrap())
     }
 
     #[test]

@@ -219,7 +219,7 @@ impl<S: Stack> Core<'_, S> {
     #[inline]
     fn decode(&mut self, slot: u32, input: &[u8]) -> Result<Step, ErrorKind> {
         let connection = &mut self.connections[slot as usize];
-        let flights = self.flights.of(slot);
+        let flights = self.flights.places(slot);
         let mut answer = Answer {
             arrived: self.arrived,
             wire: &self.wire,

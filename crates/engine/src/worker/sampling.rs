@@ -33,7 +33,7 @@ pub(super) struct Sampling {
 impl Sampling {
     /// For a load. Sends over unix sockets have no stamps, and one that asks for them is refused
     /// (unix(7) knows no such control message).
-    pub fn of(spec: &LoadSpec) -> Self {
+    pub fn from_spec(spec: &LoadSpec) -> Self {
         Self { is_off: spec.unix_socket.is_some(), ..Self::default() }
     }
 

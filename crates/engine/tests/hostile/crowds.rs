@@ -19,7 +19,7 @@ const ROWS: &str = "rows of requests";
 /// Requests of a row.
 const ROW: u32 = 4;
 
-pub fn of(case: Case) -> Vec<Trial> {
+pub fn trials(case: Case) -> Vec<Trial> {
     let applies = |name| name != ROWS || case.behaviour.speaks == Speaks::Http1;
     CROWDS
         .into_iter()

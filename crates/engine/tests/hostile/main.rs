@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(AT_ONCE);
     let cases: Vec<Case> = behaviours().flat_map(cases).collect();
     let has_crowds = std::env::var("PIPPIN_HOSTILE").is_ok_and(|which| which == "all");
-    let crowds = cases.iter().filter(|_| has_crowds).flat_map(|case| crowds::of(*case));
+    let crowds = cases.iter().filter(|_| has_crowds).flat_map(|case| crowds::trials(*case));
     let crowds: Vec<Trial> = crowds.collect();
     let rows = cases.iter().map(|case| {
         trial(case.name(), {

@@ -87,7 +87,7 @@ impl Case {
         let result = run(spec);
         let wire =
             exchanges::follow(&capture.stop().unwrap(), port, self.request, self.answer).unwrap();
-        let told = Figures::of(&result);
+        let told = Figures::from_result(&result);
         print(&format!("{} {}", result.io, self.what), &told, &wire);
         assert_eq!(wire.connections, told.connections, "connections");
         assert_eq!(wire.requests, told.requests, "requests");
@@ -135,7 +135,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(result: &LoadResult) -> Self {
+    fn from_result(result: &LoadResult) -> Self {
         let mut told = Self::default();
         if result.phases.is_empty() {
             told.add(&result.measured);

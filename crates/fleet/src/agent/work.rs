@@ -107,7 +107,7 @@ impl Means {
             Ok(load) => load,
             Err(why) => return SliceResult::failed(why),
         };
-        let referee = match briefing.as_deref().map(deputy::of).transpose() {
+        let referee = match briefing.as_deref().map(deputy::from_briefing).transpose() {
             Ok(referee) => referee,
             Err(why) => return SliceResult::failed(why),
         };
@@ -119,8 +119,12 @@ impl Means {
             ..Roots::default()
         });
         let seconds = Seconds { trial, tell };
-        let trial =
-            Trial { roots, referee: referee.clone(), generator: &AtGate(gate), ..Trial::of(load) };
+        let trial = Trial {
+            roots,
+            referee: referee.clone(),
+            generator: &AtGate(gate),
+            ..Trial::from_load(load)
+        };
         let record = trial.make(&spec, &Watch { observer: &seconds, stop });
         SliceResult { found: referee.map(|deputy| deputy.found()), ..self.result(record) }
     }

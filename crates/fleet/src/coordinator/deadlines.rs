@@ -25,7 +25,7 @@ pub(super) struct Deadlines {
 
 impl Deadlines {
     /// Those of a load of which no agent has a larger part than the widest of `parts`.
-    pub fn of(load: &LoadSpec, parts: impl Iterator<Item = Part>, wanted: &Wanted) -> Self {
+    pub fn from_load(load: &LoadSpec, parts: impl Iterator<Item = Part>, wanted: &Wanted) -> Self {
         let slice = parts.max_by_key(|part| part.width).unwrap_or_default();
         // Requests do not count.
         let requests = pippin_model::load::Requests::default();

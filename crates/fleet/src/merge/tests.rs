@@ -177,7 +177,7 @@ fn seconds_are_told_once_all_agents_have_told_theirs() {
     let completed = |windows: Vec<Window>| -> Vec<u64> {
         windows.iter().map(|window| window.completed).collect()
     };
-    let mut seconds = Seconds::of(2);
+    let mut seconds = Seconds::for_agents(2);
     assert_eq!(completed(seconds.take(second(-1, 1))), Vec::<u64>::new());
     assert_eq!(completed(seconds.take(second(0, 2))), Vec::<u64>::new());
     assert_eq!(completed(seconds.take(second(-1, 10))), [11]);

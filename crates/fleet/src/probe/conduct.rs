@@ -178,7 +178,7 @@ impl<'a> Following<'a> {
             Entry::Started(header) => {
                 if let Some(keeping) = self.keeping.take() {
                     let public = self.catalog.public(&header).map_err(FleetError::from)?;
-                    let kept = KeptRequests::of(keeping, public, self.keep_requests);
+                    let kept = KeptRequests::new(keeping, public, self.keep_requests);
                     let header = RunHeader { labels: self.labels.clone(), ..*header };
                     let begun = Recording::begin(header, keeping, kept, self.observer)?;
                     self.recording = Some(begun);

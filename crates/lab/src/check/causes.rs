@@ -5,7 +5,7 @@ use super::Checked;
 
 /// Each cause with its targets and their variants; the most frequent cause first.
 #[must_use]
-pub fn of(results: &[Checked]) -> Vec<(String, Vec<String>)> {
+pub fn group(results: &[Checked]) -> Vec<(String, Vec<String>)> {
     let mut causes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for checked in results {
         for cause in causes_of(checked) {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_same_reason_of_several_targets_is_one_cause_and_comes_first() {
-        let causes = of(&[
+        let causes = group(&[
             unavailable("a/one", "`mix deps.get` exited with code 1: no such host"),
             unavailable("b/two", "missing: ruby >= 3.2 (found 3.1.7); apt-get install ruby"),
             unavailable("b/two:x", "missing: ruby >= 3.2 (found 3.1.7); apt-get install ruby"),

@@ -27,7 +27,7 @@ use probes::Probe;
 /// Asks a target once, by the first request of a workload; nothing where that is no GET over plain
 /// HTTP/1.1.
 #[must_use]
-pub fn of(target: &RunningTarget, workload: &Workload) -> Vec<Conformance> {
+pub fn probe_target(target: &RunningTarget, workload: &Workload) -> Vec<Conformance> {
     let samples = workload.samples(0, 1);
     match samples.first() {
         Some(sample)

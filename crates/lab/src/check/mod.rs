@@ -235,7 +235,7 @@ impl Checker<'_> {
         let interrupted = self.installer.interrupted;
         let mut running = RunningTarget::start(target, id, installed, &start, around, interrupted)?;
         let samples = workload.samples(seed(), verify::PROVED);
-        let mut live = Live::of(workload, &mut services).map_err(LabError::User)?;
+        let mut live = Live::from_workload(workload, &mut services).map_err(LabError::User)?;
         let way = running.way().clone();
         let mut subject = Subject {
             way: &way,
@@ -249,7 +249,7 @@ impl Checker<'_> {
         let logged = running.log_tail();
         let mut wrong = prove(&mut subject, &mut running, said);
         if conformance.is_empty() && wrong.is_empty() {
-            *conformance = conformance::of(&running, workload);
+            *conformance = conformance::probe_target(&running, workload);
         }
         if let Some(crash) = running.crashed() {
             let Failure { message, log_tail, .. } = crash.failure;
@@ -418,7 +418,7 @@ fn loaded(
 }
 
 fn apply(subject: &mut Subject<'_>, connections: u32, count: u64) -> Result<LoadResult, String> {
-    let Pool { requests, surprises } = pool::of(subject, seed(), OTHER_KIND_EVERY)?;
+    let Pool { requests, surprises } = pool::fill(subject, seed(), OTHER_KIND_EVERY)?;
     let base = LoadSpec { threads: 1, surprises, ..subject.way.base(Vec::new(), 7) };
     subject.services.reset_account();
     let referee = subject.live.begin(subject.services)?;

@@ -187,7 +187,7 @@ impl Calibrator<'_> {
         let cores = self.cpus.generator.0.iter().copied().collect();
         let requests = vec![request(server.address())];
         let base = LoadSpec { requests: requests.into(), ..load::base(server.address(), cores, 1) };
-        let mut trial = Trial::of(load::of(profile, None, base));
+        let mut trial = Trial::from_load(load::from_profile(profile, None, base));
         let load = trial.measure(&Watch { observer: &Silent, stop: self.stop })?.load;
         if load.interrupted { Err(LabError::Interrupted) } else { Ok(load) }
     }

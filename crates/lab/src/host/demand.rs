@@ -15,7 +15,7 @@ use crate::target::catalog::Catalog;
 /// # Errors
 /// If the plan names a processor that this process may not use, or a target whose manifest cannot
 /// be used.
-pub fn of(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
+pub fn from_plan(catalog: &Catalog, plan: &Plan) -> Result<Demand, LabError> {
     let cpus = split(plan)?;
     let workers = workers(plan, &cpus);
     let processes = |id| Ok(descriptors::processes(&catalog.target(id)?, id, workers));

@@ -99,7 +99,7 @@ mod tests {
 
     fn of_express(variant: Option<&str>, workers: u32, open_files: u64) -> Option<String> {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let catalog = crate::target::catalog::Catalog::of(
+        let catalog = crate::target::catalog::Catalog::from_place(
             &crate::target::place::Place::find(&root).unwrap(),
             None,
         );

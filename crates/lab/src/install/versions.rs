@@ -10,7 +10,7 @@ use crate::target::catalog::Target;
 /// Label to the first line printed, or in a list of packages to that of the framework. A command that
 /// fails is left out, since unknown is not a version.
 #[must_use]
-pub fn of(target: &Target, installed: &Installed) -> BTreeMap<String, String> {
+pub fn read(target: &Target, installed: &Installed) -> BTreeMap<String, String> {
     let mut values = base_values(target);
     values.extend(installed.env.clone());
     let version = |words: &Vec<String>| {

@@ -27,7 +27,7 @@ pub enum Greeting {
 /// Listens on two new connections to the first server of a load, one after the other. Nothing is sent
 /// but the handshakes.
 #[must_use]
-pub fn of(load: &LoadSpec) -> Greeting {
+pub fn listen(load: &LoadSpec) -> Greeting {
     if load.protocol != Protocol::WebSocket {
         return Greeting::None;
     }

@@ -107,7 +107,7 @@ pub fn base(address: SocketAddr, cores: Vec<u32>, seed: u64) -> LoadSpec {
 /// The load of one step of a profile. Users who share a connection over HTTP/2 get one each over
 /// HTTP/1.1.
 #[must_use]
-pub fn of(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
+pub fn from_profile(profile: &Profile, step: Option<Step>, base: LoadSpec) -> LoadSpec {
     let Profile { schedule, connections, stop, warm_up, .. } = profile.at(step);
     let (connections, _) = connections.over(base.protocol);
     let timeouts = patient(profile.patience_ns(), base.timeouts);
@@ -186,6 +186,6 @@ pub fn run_closed(
     referee: Option<Arc<dyn Referee>>,
 ) -> Result<LoadResult, LabError> {
     let load = fitted(LoadSpec { requests, connections, stop, ..base });
-    let mut trial = Trial { referee, ..Trial::of(load) };
+    let mut trial = Trial { referee, ..Trial::from_load(load) };
     Ok(trial.measure(&Watch::nobody())?.load)
 }

@@ -92,7 +92,7 @@ fn draw(
 ///
 /// # Errors
 /// If the body that was proved cannot be had.
-pub fn of(subject: &mut Subject<'_>, seed: u64, every: u32) -> Result<Pool, String> {
+pub fn fill(subject: &mut Subject<'_>, seed: u64, every: u32) -> Result<Pool, String> {
     if subject.workload.walk.is_some() {
         // Scenarios keep the order of their steps and have checks of their own.
         let host = subject.way.address();

@@ -83,10 +83,11 @@ pub fn run(
     let UrlLoad { ref profile, ref base, .. } = load;
     let mut servers = servers(&load)?;
     let mut first_single = Some(first_single(&load)?).filter(|_| is_asked(&load));
-    let kept = KeptRequests::of(keeping, Public::default(), load.keep_requests);
+    let kept = KeptRequests::new(keeping, Public::default(), load.keep_requests);
     let header = header(&load, kept.known(base), &servers);
     let mut recording = Recording::begin(header, keeping, kept, watch.observer)?;
-    let mut repetitions = (0..load.repetitions).map(|repetition| (repetition, Steps::of(profile)));
+    let mut repetitions =
+        (0..load.repetitions).map(|repetition| (repetition, Steps::from_profile(profile)));
     let mut under_way = repetitions.next();
     let (mut number, in_all) = (0, Steps::number(profile) * load.repetitions as usize);
     let mut state = RunState::Finished;
@@ -99,7 +100,7 @@ pub fn run(
         let spec = spec(&load, recording.header(), *repetition, step);
         watch.observer.event(&Event::TrialStarted(&spec, number, in_all.max(number)));
         let trial = || Trial {
-            load: load::of(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
+            load: load::from_profile(profile, step, LoadSpec { seed: spec.seed, ..base.clone() }),
             roots: Some(roots(&load, servers.as_ref().ok())),
             proving: None,
             referee: None,
@@ -153,8 +154,8 @@ fn is_asked(load: &UrlLoad<'_>) -> bool {
 /// The single requests before the first load. Where there are none, or one failed, it is looked
 /// whether the server speaks what the load speaks.
 fn first_single(load: &UrlLoad<'_>) -> Result<Option<Single>, LabError> {
-    let step = Steps::of(&load.profile).next().flatten();
-    let first = load::of(&load.profile, step, load.base.clone());
+    let step = Steps::from_profile(&load.profile).next().flatten();
+    let first = load::from_profile(&load.profile, step, load.base.clone());
     if !is_asked(load) || pippin_engine::check(&first).is_err() {
         return Ok(None);
     }

@@ -309,5 +309,5 @@ pub struct Group {
 
 fn base(spec: &TrialSpec, running: &RunningTarget) -> LoadSpec {
     let cores = spec.cpus.generator.0.iter().copied().collect();
-    load::of(&spec.profile, spec.step, running.way().base(cores, spec.seed))
+    load::from_profile(&spec.profile, spec.step, running.way().base(cores, spec.seed))
 }

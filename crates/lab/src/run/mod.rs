@@ -165,7 +165,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let plan = Plan { profile, ..plan };
     let header = header(plan, workload, &prepared, &register, settings);
     let public = settings.catalog.public(&header)?;
-    let kept = KeptRequests::of(settings.keeping, public, settings.keep_requests);
+    let kept = KeptRequests::new(settings.keeping, public, settings.keep_requests);
     let recording = Recording::begin(header, settings.keeping, kept, settings.observer)?;
     let mut execution = Execution::new(recording, prepared, cpus, callgrind, settings);
     let outcome = execution.all_repetitions();
@@ -422,12 +422,12 @@ fn header(
         route: outcome.as_ref().ok().map(|installed| installed.route.clone()),
         versions: outcome
             .as_ref()
-            .map(|installed| versions::of(target, installed))
+            .map(|installed| versions::read(target, installed))
             .unwrap_or_default(),
         digest: target.digest(),
         commit: target.commit(),
         registered: register
-            .of(&target.id, outcome.as_ref().ok().map(|installed| installed.route.as_str())),
+            .entries(&target.id, outcome.as_ref().ok().map(|installed| installed.route.as_str())),
         unavailable: outcome.as_ref().err().cloned(),
     };
     let started = unix_now_ns();
@@ -664,7 +664,7 @@ impl<'a> Execution<'a> {
             }
             Err(other) => return Err(other),
         };
-        let mut steps = Steps::of(&self.header().plan.profile);
+        let mut steps = Steps::from_profile(&self.header().plan.profile);
         let mut step = steps.next();
         while let Some(current) = step {
             spec.step = current;
@@ -776,7 +776,7 @@ impl<'a> Execution<'a> {
             };
             let life = proving.target.life();
             let trial = Trial {
-                load: load::of(profile, spec.step, base),
+                load: load::from_profile(profile, spec.step, base),
                 roots: Some(proving.roots()),
                 proving: Some(&mut proving),
                 referee: None,
@@ -891,7 +891,7 @@ impl<'a> Execution<'a> {
     fn is_open(&self, made: u32) -> Option<Option<String>> {
         let (header, trials) = (self.header(), self.recording.trials());
         let holds = |ask: Option<IsOpen<'_>>| ask.is_some_and(|ask| ask(header, trials, made));
-        let progress = Progress::of(header, trials, made).filter(Progress::is_open);
+        let progress = Progress::from_trials(header, trials, made).filter(Progress::is_open);
         if let Some(progress) = progress.filter(|_| !holds(self.settings.is_decided)) {
             let times = made / header.plan.repetitions.max(1);
             let is_said = made.is_multiple_of(header.plan.repetitions) && times.is_power_of_two();

@@ -37,7 +37,7 @@ impl Execution<'_> {
         running: &mut RunningTarget,
         services: &mut Services,
     ) -> Result<f64, Failure> {
-        let mut steps = Steps::of(&spec.profile);
+        let mut steps = Steps::from_profile(&spec.profile);
         let mut doubt = None;
         while let Some(step) = steps.next() {
             let spec = TrialSpec { step, ..spec.clone() };

@@ -57,7 +57,7 @@ impl KeptRequests {
     /// (`is_whole`). They are made with the key of the store, or with a random one where none can be
     /// used.
     #[must_use]
-    pub fn of(keeping: Keeping<'_>, public: Public, is_whole: bool) -> Self {
+    pub fn new(keeping: Keeping<'_>, public: Public, is_whole: bool) -> Self {
         let key = match keeping {
             Keeping::Must(store) | Keeping::IfPossible(store) => store.key().ok(),
             Keeping::Not => None,
@@ -253,7 +253,7 @@ mod tests {
     use pippin_model::verdict::{Severity, Verdict};
 
     fn kept() -> KeptRequests {
-        KeptRequests::of(Keeping::Not, Public { workload: true, ..Public::default() }, false)
+        KeptRequests::new(Keeping::Not, Public { workload: true, ..Public::default() }, false)
     }
 
     /// A trial of the first target, judged with a doubt about its stop. Its manifest names

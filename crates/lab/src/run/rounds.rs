@@ -90,7 +90,7 @@ impl Execution<'_> {
         round: &mut u32,
         services: &mut Services,
     ) -> Result<Vec<(TargetId, String)>, LabError> {
-        let mut steps = Steps::of(&self.header().plan.profile);
+        let mut steps = Steps::from_profile(&self.header().plan.profile);
         let Some(mut step) = steps.next() else { return Ok(Vec::new()) };
         let (mut members, mut needed_ns) =
             self.start_group(repetition, step, waiting, apart, services)?;
@@ -200,7 +200,7 @@ impl Execution<'_> {
     ) -> Course {
         let header = self.header();
         let delay = judge::expected_delay(&header.workload, header.plan.upstream_delay_ns);
-        let lengths = Lengths::of(&header.plan, delay, needed_ns);
+        let lengths = Lengths::from_plan(&header.plan, delay, needed_ns);
         let in_all = members.iter().filter(|member| !member.has_failed()).count() as u64;
         let planned_ns = u64::from(lengths.rounds) * in_all * lengths.whole_ns();
         let mut bystanders = Bystanders::default();

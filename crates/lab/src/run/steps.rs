@@ -22,12 +22,12 @@ pub enum Steps {
 impl Steps {
     /// All steps of a profile.
     #[must_use]
-    pub fn of(profile: &Profile) -> Self {
+    pub fn from_profile(profile: &Profile) -> Self {
         let known: Vec<Option<Step>> = match profile.steps.known() {
             none if none.is_empty() => vec![None],
             some => some.into_iter().map(Some).collect(),
         };
-        match Search::of(profile) {
+        match Search::from_profile(profile) {
             Some(search) => Self::Search(search, profile.searched()),
             None => Self::Known(known.into_iter()),
         }
@@ -63,7 +63,7 @@ impl Steps {
             }
         };
         let tried = record.spec.step.and_then(Step::tried);
-        let (Some(tried), Some(seen)) = (tried, StepOutcome::of(record)) else { return };
+        let (Some(tried), Some(seen)) = (tried, StepOutcome::from_trial(record)) else { return };
         search.observe(tried, seen);
         let (amount, seen) = (of.amount(tried), seen.words());
         let text = match search.next() {
@@ -151,7 +151,7 @@ mod tests {
             ..load::base(server.address, Vec::new(), 1)
         };
         let never = AtomicBool::new(false);
-        let spec = load::of(profile, step, base);
+        let spec = load::from_profile(profile, step, base);
         let result = pippin_engine::run(&spec, &Control::new(&never, &|_| true)).unwrap();
         assert!(result.measured.connections.peak <= 2, "{:?}", result.measured.connections);
         let mut record = ExampleTrial::search_step(1.0).build();
@@ -169,12 +169,12 @@ mod tests {
             connections: Connections { streams: 8, ..Connections::kept(2) },
             ..Profile::capacity(objective, 800.0, 2, STEP_NS, 0.05)
         };
-        let mut steps = Steps::of(&profile);
+        let mut steps = Steps::from_profile(&profile);
         while let Some(step) = steps.next() {
             *asked.lock().unwrap() = Arc::default();
             let record = made(&profile, step, &server);
             let count = asked.lock().unwrap().load(Relaxed);
-            let seen = StepOutcome::of(&record);
+            let seen = StepOutcome::from_trial(&record);
             let is_held = seen == Some(StepOutcome::Held);
             // The generator does not see the answers that come after the end of the step.
             let unanswered = record.load.as_ref().unwrap().measured.requests.censored;

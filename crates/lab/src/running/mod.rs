@@ -169,7 +169,7 @@ struct Container {
 
 impl Container {
     /// The container of an image that will listen at this address; `None` for other targets.
-    fn of(target: &Target, address: SocketAddr) -> Result<Option<Self>, LabError> {
+    fn from_target(target: &Target, address: SocketAddr) -> Result<Option<Self>, LabError> {
         let Kind::Image(image) = &target.kind else { return Ok(None) };
         if !address.ip().is_loopback() {
             return Err(LabError::target(
@@ -256,7 +256,7 @@ impl RunningTarget {
         let address = SocketAddr::from((settings.address, port));
         let socket =
             target.manifest.has_unix_socket(id.variant.as_deref()).then(|| Socket::named(port));
-        let container = Container::of(target, address)?;
+        let container = Container::from_target(target, address)?;
         let mut launch = match &container {
             Some(Container { image, name }) => of_image(image, name, target, id, settings, port),
             None => {

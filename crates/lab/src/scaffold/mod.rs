@@ -93,7 +93,7 @@ mod tests {
         for part in ["targets", "workloads"] {
             std::fs::create_dir(folder.path().join(part)).unwrap();
         }
-        let catalog = Catalog::of(&Place::find(folder.path()).unwrap(), None);
+        let catalog = Catalog::from_place(&Place::find(folder.path()).unwrap(), None);
         let id: TargetId = "go/chi".parse().unwrap();
         let made = scaffold(&catalog, &id).unwrap();
         assert_eq!(Manifest::read(&made).unwrap().workloads, ["hello"]);
@@ -106,7 +106,7 @@ mod tests {
         for part in ["targets", "workloads"] {
             std::fs::create_dir(folder.path().join(part)).unwrap();
         }
-        let catalog = Catalog::of(&Place::find(folder.path()).unwrap(), None);
+        let catalog = Catalog::from_place(&Place::find(folder.path()).unwrap(), None);
         for skeleton in &SKELETONS {
             let id: TargetId = format!("{}/new", skeleton.language).parse().unwrap();
             let made = scaffold(&catalog, &id).unwrap();

@@ -92,7 +92,7 @@ impl Services {
         for service in &workload.services {
             match service {
                 Service::Postgres => {
-                    let kind = TableKind::of(workload);
+                    let kind = TableKind::from_workload(workload);
                     services.postgres = Some(Postgres::start(kind, settings, interrupted)?);
                 }
                 Service::Upstream => {

@@ -50,7 +50,7 @@ const BEGINNINGS: [&str; 10] = ["a", "k", "t", "Z", "é", "Ω", "美", "🎈", "
 impl TableKind {
     /// What a workload reads.
     #[must_use]
-    pub fn of(workload: &Workload) -> Self {
+    pub fn from_workload(workload: &Workload) -> Self {
         match workload.answer.from {
             Some(Source::Messages) => Self::Messages,
             _ => Self::Users,

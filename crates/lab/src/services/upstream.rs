@@ -154,7 +154,7 @@ impl Upstream {
     /// If the upstream does not answer.
     pub fn reset(&mut self) -> Result<(), String> {
         let answer = Client::connect(&Way::plain(self.address), Duration::from_secs(5))?
-            .exchange(&Request::of("POST", &format!("/reset/{:032x}", self.secret)).closing())?;
+            .exchange(&Request::new("POST", &format!("/reset/{:032x}", self.secret)).closing())?;
         if answer.status == 200 {
             Ok(())
         } else {

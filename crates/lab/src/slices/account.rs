@@ -32,7 +32,7 @@ struct PackedLoad {
 }
 
 impl PackedLoad {
-    fn of(measured: &Measured, services: Services) -> Self {
+    fn from_measured(measured: &Measured, services: Services) -> Self {
         // If a load cannot be packed, it is missing.
         let load = serde_json::to_vec(&measured.load).unwrap_or_default();
         Self { load, usage: measured.usage.clone(), services }
@@ -46,12 +46,12 @@ impl PackedLoad {
 impl Account {
     /// Adds a load that is not measured.
     pub fn warm_up(&mut self, measured: &Measured, services: Services) {
-        self.warm_ups.push(PackedLoad::of(measured, services));
+        self.warm_ups.push(PackedLoad::from_measured(measured, services));
     }
 
     /// Adds a slice.
     pub fn add(&mut self, slice: Slice, measured: &Measured, services: Services) {
-        self.slices.push((slice, PackedLoad::of(measured, services)));
+        self.slices.push((slice, PackedLoad::from_measured(measured, services)));
     }
 
     /// Calm slices so far.
@@ -127,7 +127,7 @@ mod tests {
 
     fn measured(answers: u64) -> Measured {
         let record = ExampleTrial::hello().seconds(1).completed(answers).build();
-        Measured::of(record.load.unwrap(), record.usage)
+        Measured::from_load(record.load.unwrap(), record.usage)
     }
 
     fn services(calls: f64, peak: f64) -> Services {

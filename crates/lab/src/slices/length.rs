@@ -41,7 +41,7 @@ impl Lengths {
     /// times as long as the workload's own wait. At most the plan's duration, into which the rounds
     /// fit with what is left out before each slice.
     #[must_use]
-    pub fn of(plan: &Plan, delay: Option<Spread>, needed_ns: Option<u64>) -> Self {
+    pub fn from_plan(plan: &Plan, delay: Option<Spread>, needed_ns: Option<u64>) -> Self {
         let duration_ns = plan.profile.stop.duration_ns.unwrap_or(LONG_NS).max(1);
         let delay_ns = delay.map_or(0, |delay| delay.mean_ns);
         let usual_ns = needed_ns.unwrap_or(LONG_NS).max(ANSWERS * delay_ns);
@@ -129,7 +129,7 @@ mod tests {
 
     fn lengths(duration_ms: u64, slice_ms: Option<u64>, needed_ms: Option<u64>) -> (u64, u32) {
         let Lengths { slice_ns, rounds, .. } =
-            Lengths::of(&plan(duration_ms, slice_ms), None, needed_ms.map(|ms| ms * MS));
+            Lengths::from_plan(&plan(duration_ms, slice_ms), None, needed_ms.map(|ms| ms * MS));
         (slice_ns / MS, rounds)
     }
 
@@ -155,7 +155,8 @@ mod tests {
         assert_eq!(lengths(300, None, None), (300, 1));
         assert_eq!(lengths(30_000, Some(1_000), Some(5_000)), (1_000, 28));
         assert_eq!(lengths(30_000, None, Some(200_000)), (30_000, 1));
-        let waiting = Lengths::of(&plan(30_000, None), Some(Spread::exactly(500 * MS)), None);
+        let waiting =
+            Lengths::from_plan(&plan(30_000, None), Some(Spread::exactly(500 * MS)), None);
         assert_eq!((waiting.slice_ns, waiting.rounds), (5_000 * MS, 5));
     }
 
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn the_ramp_of_an_open_loop_is_in_its_warm_up_alone() {
         let open = Profile::open(1_000.0, Arrivals::Poisson, 8, 2_000 * MS, 10_000 * MS);
-        let of = crate::load::of(&open, None, base());
+        let of = crate::load::from_profile(&open, None, base());
         let warm = warm_up(&of);
         assert_eq!((warm.schedule.ramp_ns(), warm.warm_up.at_most_ns()), (2_000 * MS, 2_000 * MS));
         let slice = Lengths { slice_ns: 400 * MS, rounds: 3, delay_ns: 0 }.load(&of, 0);
@@ -210,7 +211,7 @@ mod tests {
             slice.schedule,
             Schedule::open(1_000.0, Arrivals::Poisson, 0, 400 * MS + LEAD_NS)
         );
-        let level = crate::load::of(
+        let level = crate::load::from_profile(
             &Profile::open(1_000.0, Arrivals::Constant, 8, 0, 10_000 * MS),
             None,
             base(),

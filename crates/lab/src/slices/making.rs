@@ -37,12 +37,12 @@ pub fn load(
     // Whether a target is warm is seen in samples.
     let warms_up = matches!(load.warm_up, WarmUp::Auto { .. });
     let every = if length <= ONE_LOOK && !warms_up { 4 * ONE_LOOK } else { SAMPLE_EVERY };
-    Trial { roots: Some(roots.clone()), life, referee, ..Trial::of(load) }
+    Trial { roots: Some(roots.clone()), life, referee, ..Trial::from_load(load) }
         .measure_on(memory, every, watch)
 }
 
 /// The slice that such a load was; what the host did is that of the stretch that ends with it.
-/// `company_cores` is what the other targets that are up and idle use ([`disturbance::of`]).
+/// `company_cores` is what the other targets that are up and idle use ([`disturbance::from_usage`]).
 #[must_use]
 pub fn slice(
     round: u32,
@@ -54,7 +54,7 @@ pub fn slice(
     let Measured { load, usage, .. } = measured;
     let own = usage
         .as_ref()
-        .map(|usage| disturbance::of(usage, &processors(cpus), company_cores))
+        .map(|usage| disturbance::from_usage(usage, &processors(cpus), company_cores))
         .unwrap_or_default();
     let host = stretch.with(own, load.measured.duration_ns);
     Slice {
@@ -121,7 +121,7 @@ mod tests {
         let record = ExampleTrial::hello().build();
         let (load, usage) = (record.load.unwrap(), record.usage);
         let cpu_ns = usage.as_ref().unwrap().roles[&Role::Target].cpu_ns;
-        let measured = Measured::of(load.clone(), usage);
+        let measured = Measured::from_load(load.clone(), usage);
         let slice = slice(3, &measured, &record.spec.cpus, 0.0, &mut Stretch::default());
         assert_eq!((slice.round, slice.measured_ns), (3, load.measured.duration_ns));
         assert_eq!(slice.figures.right, load.measured.answered.good);

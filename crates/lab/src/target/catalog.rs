@@ -43,7 +43,7 @@ impl Catalog {
     /// The catalog of this place, then the one that ships with the program, if there is one and the
     /// place does not stand alone.
     #[must_use]
-    pub fn of(place: &Place, shipped: Option<Unpack>) -> Self {
+    pub fn from_place(place: &Place, shipped: Option<Unpack>) -> Self {
         Self {
             root: place.root().to_path_buf(),
             unpack: shipped.filter(|_| !place.stands_alone()),
@@ -219,7 +219,7 @@ impl Catalog {
                     known.join(", ")
                 );
                 return Err(Wrong::at(format!("workloads[{index}]"), message)
-                    .of(&path, &text)
+                    .in_file(&path, &text)
                     .into());
             }
         }

@@ -7,7 +7,7 @@ use crate::target::revision::git;
 /// The commit of a folder. `None` without git, and where the folder is no part of its last commit:
 /// one that was unpacked, or copied into a run's own folder.
 #[must_use]
-pub fn of(folder: &Path) -> Option<Commit> {
+pub fn find(folder: &Path) -> Option<Commit> {
     let said = |arguments: &[&str]| git(folder, arguments, None).ok()?.ok();
     let id = said(&["rev-parse", "HEAD", "HEAD:./"])?.lines().next()?.to_string();
     // Without locks: to look must not hinder the user's own git.
@@ -28,7 +28,7 @@ mod tests {
             std::fs::create_dir_all(folder).unwrap();
             std::fs::write(folder.join("server.js"), "1").unwrap();
         }
-        assert_eq!(of(&inside), None, "no repository");
+        assert_eq!(find(&inside), None, "no repository");
         let git = |arguments: &[&str]| git(top.path(), arguments, None).unwrap().unwrap();
         git(&["init", "-q"]);
         git(&["remote", "add", "origin", "git@example.org:shop/server.git"]);
@@ -43,12 +43,12 @@ mod tests {
             "-m",
             "first",
         ]);
-        let found = of(&inside).unwrap();
+        let found = find(&inside).unwrap();
         assert_eq!(found.id, git(&["rev-parse", "HEAD"]).trim());
         assert_eq!(found.repository.as_deref(), Some("https://example.org/shop/server"));
         assert!(!found.changed, "what differs elsewhere is no change of it");
-        assert_eq!(of(&copied), None, "it is in no commit");
+        assert_eq!(find(&copied), None, "it is in no commit");
         std::fs::write(inside.join("server.js"), "2").unwrap();
-        assert!(of(&inside).unwrap().changed);
+        assert!(find(&inside).unwrap().changed);
     }
 }

@@ -151,7 +151,7 @@ impl Target {
     #[must_use]
     pub fn commit(&self) -> Option<Commit> {
         match self.kind {
-            Kind::Catalog | Kind::Command => commits::of(&self.folder),
+            Kind::Catalog | Kind::Command => commits::find(&self.folder),
             Kind::Image(_) | Kind::Listening(_) => None,
         }
     }

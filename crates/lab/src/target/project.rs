@@ -16,14 +16,14 @@ pub const CHECKOUT: &str = "checkout";
 /// # Errors
 /// If a URL is none.
 pub fn targets(project: &Project, root: &Path) -> Result<Vec<Target>, LabError> {
-    project.targets.values().map(|target| of(target, root)).collect()
+    project.targets.values().map(|target| prepare(target, root)).collect()
 }
 
 /// One of them, as it is in this folder, with the usual values of its parameters.
 ///
 /// # Errors
 /// If its URL is none, or nothing takes a parameter.
-pub fn of(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
+pub fn prepare(target: &ProjectTarget, root: &Path) -> Result<Target, LabError> {
     let folder = root.join(&target.folder);
     let mut manifest = target.filled().map_err(|(_, message)| LabError::User(message))?;
     let kind = match &target.how {

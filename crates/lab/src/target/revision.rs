@@ -53,7 +53,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git is not there, or the folder is in no repository that it may read.
-    pub fn of(folder: &Path) -> Result<Self, LabError> {
+    pub fn find(folder: &Path) -> Result<Self, LabError> {
         let found = git(folder, &["rev-parse", "--show-toplevel", "--show-prefix"], None)?.map_err(|said| {
             LabError::User(format!("{} is in no git repository that can be read, and branches are compared out of one: {said}", folder.display()))
         })?;
@@ -410,7 +410,7 @@ mod tests {
     fn each_revision_has_its_own_files_and_the_checkout_stays_as_it_is() {
         let top = scratch("files");
         std::fs::write(top.join("lab/targets/go/chi/main.go"), "not committed").unwrap();
-        let repository = Repository::of(&top.join("lab")).unwrap();
+        let repository = Repository::find(&top.join("lab")).unwrap();
         let status =
             || git(&top, &["status", "--porcelain=v2", "--branch"], None).unwrap().unwrap();
         let before = status();
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn slips_name_the_nearest() {
         let top = scratch("slips");
-        let repository = Repository::of(&top.join("lab")).unwrap();
+        let repository = Repository::find(&top.join("lab")).unwrap();
         let refused = |name: &str, target: &str| {
             repository.revision(name, &target.parse().unwrap()).unwrap_err().to_string()
         };
@@ -460,7 +460,7 @@ mod tests {
     #[test]
     fn the_worktree_of_a_killed_process_is_removed_by_the_next() {
         let top = scratch("killed");
-        let repository = Repository::of(&top.join("lab")).unwrap();
+        let repository = Repository::find(&top.join("lab")).unwrap();
         let revision = repository.whole("main").unwrap();
         let worktrees = || git(&top, &["worktree", "list"], None).unwrap().unwrap().lines().count();
         let (left, held) = (top.join("runs/left"), top.join("runs/held"));
@@ -484,7 +484,7 @@ mod tests {
         let folder =
             std::env::temp_dir().join(format!("pippin-revision-none-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let error = Repository::of(&folder).unwrap_err().to_string();
+        let error = Repository::find(&folder).unwrap_err().to_string();
         assert!(error.contains("is in no git repository that can be read"), "{error}");
         std::fs::remove_dir_all(folder).unwrap();
     }

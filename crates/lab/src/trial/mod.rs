@@ -134,7 +134,7 @@ pub struct Measured {
 impl Measured {
     /// What only the generator and the kernel measured.
     #[must_use]
-    pub const fn of(load: LoadResult, usage: Option<Usage>) -> Self {
+    pub const fn from_load(load: LoadResult, usage: Option<Usage>) -> Self {
         Self {
             load,
             agents: Vec::new(),
@@ -157,7 +157,7 @@ pub struct NotMeasured {
 }
 
 impl NotMeasured {
-    const fn of(error: LabError) -> Self {
+    const fn from_error(error: LabError) -> Self {
         Self { error, measured: None }
     }
 }
@@ -183,7 +183,7 @@ pub fn empty_record(spec: &TrialSpec) -> TrialRecord {
 impl Trial<'_> {
     /// A load of which only the generator's own figures matter.
     #[must_use]
-    pub const fn of(load: LoadSpec) -> Self {
+    pub const fn from_load(load: LoadSpec) -> Self {
         Self {
             load,
             roots: None,
@@ -249,7 +249,7 @@ impl Trial<'_> {
     /// If the load cannot run as requested, or the kernel's figures cannot be read.
     pub fn measure(&mut self, watch: &Watch<'_>) -> Result<Measured, NotMeasured> {
         let referee = match &mut self.proving {
-            Some(proving) => proving.load_begins().map_err(NotMeasured::of)?,
+            Some(proving) => proving.load_begins().map_err(NotMeasured::from_error)?,
             None => self.referee.clone(),
         };
         let measured = self.apply(referee, &mut TreeMemory::default(), SAMPLE_EVERY, watch);
@@ -283,7 +283,7 @@ impl Trial<'_> {
         let sampler = match self.sampled() {
             Some(roots) => Some(
                 Sampler::resume(roots, std::mem::take(memory), every, None)
-                    .map_err(|error| NotMeasured::of(LabError::User(error.to_string())))?,
+                    .map_err(|error| NotMeasured::from_error(LabError::User(error.to_string())))?,
             ),
             None => None,
         };

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn of(addresses: &[&str]) -> LoadSpec {
+    fn load_to(addresses: &[&str]) -> LoadSpec {
         let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
         LoadSpec { addresses, ..LoadSpec::default() }
     }
@@ -153,23 +153,23 @@ mod tests {
     #[test]
     fn loads_of_one_place_name_each_other_and_others_do_not() {
         // Documentation addresses (RFC 5737): nobody loads them.
-        let first = Notice::post_as(11, &of(&["192.0.2.1:81", "192.0.2.1:82"]));
-        let elsewhere = Notice::post_as(12, &of(&["192.0.2.1:83"]));
-        let own = Notice::post_as(11, &of(&["192.0.2.1:81"]));
-        let second = Notice::post_as(13, &of(&["192.0.2.1:82"]));
+        let first = Notice::post_as(11, &load_to(&["192.0.2.1:81", "192.0.2.1:82"]));
+        let elsewhere = Notice::post_as(12, &load_to(&["192.0.2.1:83"]));
+        let own = Notice::post_as(11, &load_to(&["192.0.2.1:81"]));
+        let second = Notice::post_as(13, &load_to(&["192.0.2.1:82"]));
         assert_eq!(second.others(), ["process 11: 192.0.2.1:82"]);
         // The second has ended, and the first still knows.
-        let third = Notice::post_as(14, &of(&["192.0.2.1:82"]));
+        let third = Notice::post_as(14, &load_to(&["192.0.2.1:82"]));
         let named = ["process 13: 192.0.2.1:82", "process 14: 192.0.2.1:82"];
         assert_eq!(first.others(), named);
         assert_eq!(third.others(), ["process 11: 192.0.2.1:82"]);
         assert_eq!((elsewhere.others(), own.others()), (vec![], vec![]));
-        assert_eq!(Notice::post_as(15, &of(&["192.0.2.1:82"])).others(), Vec::<String>::new());
+        assert_eq!(Notice::post_as(15, &load_to(&["192.0.2.1:82"])).others(), Vec::<String>::new());
     }
 
     #[test]
     fn a_load_that_ended_is_not_named_while_a_copy_of_its_socket_lives() {
-        let load = of(&["192.0.2.3:80"]);
+        let load = load_to(&["192.0.2.3:80"]);
         let ended = Notice::post_as(31, &load);
         // As a child has it that was forked and has not become another program yet.
         let copy = ended.posted[0].socket.try_clone().unwrap();
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn many_who_come_and_go_are_no_endless_list() {
-        let load = of(&["192.0.2.2:80"]);
+        let load = load_to(&["192.0.2.2:80"]);
         let first = Notice::post_as(1, &load);
         for process in 2..100 {
             drop(Notice::post_as(process, &load));

@@ -147,11 +147,11 @@ impl ProvedTarget<'_> {
         }
         let requests = if self.target.is_proved() {
             self.closes = !load.connections.keep_alive();
-            self.live = Live::of(self.workload, self.services)
+            self.live = Live::from_workload(self.workload, self.services)
                 .map_err(|message| self.proof_failure(message))?;
             record.proofs = verify::prove(&mut self.subject(), ProofTime::Before);
             self.failed(&record.proofs).map_or(Ok(()), Err)?;
-            let pool = pool::of(&mut self.subject(), load.seed, pool::RARELY)
+            let pool = pool::fill(&mut self.subject(), load.seed, pool::RARELY)
                 .map_err(|message| self.proof_failure(message))?;
             load.surprises = pool.surprises;
             pool.requests
@@ -199,7 +199,7 @@ impl ProvedTarget<'_> {
             record.failure = self.failed(&record.proofs);
         }
         if record.failure.is_none() && self.asks_conformance {
-            record.conformance = conformance::of(self.target, self.workload);
+            record.conformance = conformance::probe_target(self.target, self.workload);
         }
     }
 }

@@ -101,7 +101,7 @@ pub struct FileAnswers {
 impl FileAnswers {
     /// Of files that may be so old, before any request.
     #[must_use]
-    pub fn of(files: Arc<Files>, allowed_ns: u64) -> Self {
+    pub fn from_files(files: Arc<Files>, allowed_ns: u64) -> Self {
         Self { files, asked: Vec::new(), allowed_ns, counts: Arc::default() }
     }
 
@@ -291,7 +291,7 @@ mod tests {
         assert!(files.replace(&files.each()[0]).unwrap());
         let at = files.each()[0].versions()[0].superseded_ns;
         let both = [old, read()];
-        (folder, FileAnswers::of(files, ALLOWED_NS), at, both)
+        (folder, FileAnswers::from_files(files, ALLOWED_NS), at, both)
     }
 
     fn judged(

@@ -38,12 +38,12 @@ impl Request {
     /// GET of a percent-encoded path, on a connection that is kept.
     #[must_use]
     pub fn get(path: &str) -> Self {
-        Self::of("GET", path)
+        Self::new("GET", path)
     }
 
     /// Any method.
     #[must_use]
-    pub fn of(method: &str, path: &str) -> Self {
+    pub fn new(method: &str, path: &str) -> Self {
         let (headers, body, chunk) = (Vec::new(), Vec::new(), None);
         Self { method: method.into(), path: path.into(), headers, body, chunk, close: false }
     }
@@ -54,12 +54,12 @@ impl Request {
         let number = sample.drawn.as_deref().and_then(upload::number);
         let (body, chunk) = match (sample.upload, number) {
             (Some(Upload { bytes, chunked, key }), Some(number)) => {
-                (Content::of(key).whole(bytes, number), chunked.then_some(CHUNK))
+                (Content::from_key(key).whole(bytes, number), chunked.then_some(CHUNK))
             }
             _ => (sample.request_body.clone().into_bytes(), None),
         };
         let headers = sample.headers.clone();
-        Self { headers, body, chunk, ..Self::of(method, &sample.path) }
+        Self { headers, body, chunk, ..Self::new(method, &sample.path) }
     }
 
     /// This request with another path.
@@ -427,7 +427,7 @@ mod tests {
         .unwrap();
         for chunk in [None, Some(CHUNK)] {
             let body = vec![b'x'; 20_000_000];
-            let request = Request::of("POST", "/").with_body(body).in_chunks(chunk);
+            let request = Request::new("POST", "/").with_body(body).in_chunks(chunk);
             let way = Way::plain(server.address);
             let mut client = Client::connect(&way, Duration::from_secs(5)).unwrap();
             assert_eq!(client.exchange(&request).unwrap().status, 413);
@@ -445,7 +445,7 @@ mod tests {
             connection.send(format!("{head}{body}").as_bytes())
         })
         .unwrap();
-        let request = Request::of("POST", "/").with_body(b"abcdefghij".into());
+        let request = Request::new("POST", "/").with_body(b"abcdefghij".into());
         for (chunk, held, sent, rest) in [
             (None, 0, "abcdefghij", ""),
             (None, 3, "abcdefg", "hij"),

@@ -34,7 +34,7 @@ pub struct ItemsRequest {
 impl ItemsRequest {
     /// Of a sample; `None` if it has no such numbers, which no workload allows.
     #[must_use]
-    pub fn of(sample: &Sample) -> Option<Self> {
+    pub fn from_sample(sample: &Sample) -> Option<Self> {
         let number = |name| sample.binding.get(name)?.parse::<u64>().ok();
         let is_it = |name: &String| name.eq_ignore_ascii_case("accept-encoding");
         let field = sample.headers.iter().find(|(name, _)| is_it(name));
@@ -75,7 +75,7 @@ pub struct ItemAnswers {
 impl ItemAnswers {
     /// For a workload whose answers are packed from so many bytes on, before any request.
     #[must_use]
-    pub fn of(items: Arc<Items>, coded_from: Option<u64>) -> Self {
+    pub fn from_items(items: Arc<Items>, coded_from: Option<u64>) -> Self {
         let sampled = Sampled::new(KEPT, Found::default());
         Self { items, asked: Vec::new(), coded_from, sampled }
     }
@@ -83,13 +83,13 @@ impl ItemAnswers {
     /// For a deputy, which draws the same items again.
     #[must_use]
     pub fn expecting(Expected { seed, asked, coded_from }: Expected) -> Self {
-        Self { asked, ..Self::of(Arc::new(Items::drawn(seed)), coded_from) }
+        Self { asked, ..Self::from_items(Arc::new(Items::drawn(seed)), coded_from) }
     }
 
     /// For requests that were made of these samples, with what was found in earlier loads.
     #[must_use]
     pub fn for_samples(&self, samples: &[Sample]) -> Self {
-        let asked = samples.iter().map_while(ItemsRequest::of).collect();
+        let asked = samples.iter().map_while(ItemsRequest::from_sample).collect();
         let sampled = Sampled::new(KEPT, self.compared());
         Self { items: Arc::clone(&self.items), asked, coded_from: self.coded_from, sampled }
     }
@@ -97,7 +97,7 @@ impl ItemAnswers {
     /// What is wrong with the answer to a sample, if anything is.
     #[must_use]
     pub fn differs(&self, sample: &Sample, coding: Coding, body: &[u8]) -> Option<String> {
-        let Some(asked) = ItemsRequest::of(sample) else {
+        let Some(asked) = ItemsRequest::from_sample(sample) else {
             return Some("the request does not say how many items it wants".into());
         };
         self.opened(asked, coding, body)
@@ -397,7 +397,7 @@ mod tests {
     fn a_deputy_draws_the_same_items_and_finds_what_only_a_whole_look_shows() {
         let answers = answers();
         let briefing = answers.briefing(&LoadSpec::default()).unwrap();
-        let deputy = deputy::of(&briefing.text).unwrap();
+        let deputy = deputy::from_briefing(&briefing.text).unwrap();
         let body = right(&Items::drawn(3), ASKED).to_string();
         let patched = body.replacen("\"active\":true", "\"active\":null", 1);
         for body in [&body, &patched] {

@@ -69,7 +69,7 @@ pub struct Layout {
 impl Layout {
     /// Of a workload with such a proof.
     #[must_use]
-    pub fn of(workload: &Workload) -> Option<Self> {
+    pub fn from_workload(workload: &Workload) -> Option<Self> {
         workload.proofs.iter().find_map(|proof| match proof {
             Proof::Messages { text, row } => Some(Self { text: text.clone(), row: row.clone() }),
             _ => None,
@@ -137,7 +137,7 @@ pub fn with_added(sorted: &[Message], added: Message) -> Vec<Message> {
 /// # Errors
 /// The first difference, with the request.
 pub fn pages(subject: &mut Subject<'_>) -> Verdict {
-    let Some(layout) = Layout::of(subject.workload) else { return Ok(()) };
+    let Some(layout) = Layout::from_workload(subject.workload) else { return Ok(()) };
     let sorted = Message::sorted(subject.services.postgres()?.written());
     let subject = &*subject;
     subject.samples.iter().try_for_each(|sample| {

@@ -259,7 +259,7 @@ mod tests {
             let outcomes = prove(&mut subject, ProofTime::Before);
             assert!(outcomes.iter().all(|outcome| outcome.failure.is_none()), "{outcomes:?}");
             let proved = std::mem::take(&mut *heads.lock().unwrap());
-            let pool = pool::of(&mut subject, 1, 10).unwrap();
+            let pool = pool::fill(&mut subject, 1, 10).unwrap();
             let (base, connections) = (way.base(Vec::new(), 1), subject.connections(2));
             let base = LoadSpec { surprises: pool.surprises, ..base };
             run_closed(base, pool.requests, connections, StopRule::requests(40), None).unwrap();

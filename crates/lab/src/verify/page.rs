@@ -22,7 +22,7 @@ pub struct Text {
 impl Text {
     /// Of a workload with such a proof.
     #[must_use]
-    pub fn of(workload: &Workload) -> Option<Self> {
+    pub fn from_workload(workload: &Workload) -> Option<Self> {
         workload.proofs.iter().find_map(|proof| match proof {
             Proof::Text { text, row, rows } => {
                 Some(Self { text: text.clone(), row: row.clone(), rows: *rows })
@@ -67,7 +67,7 @@ pub fn difference(given: &str, expected: &str) -> Option<String> {
 /// # Errors
 /// The first difference, with the request.
 pub fn text(subject: &mut Subject<'_>) -> Verdict {
-    let Some(text) = Text::of(subject.workload) else { return Ok(()) };
+    let Some(text) = Text::from_workload(subject.workload) else { return Ok(()) };
     every_page(subject, |sample, page| text.differs(sample, &Page::read(page)))
 }
 
@@ -95,7 +95,12 @@ pub struct Pages {
 impl Pages {
     /// Of requests that were made of these samples, after what was found in earlier loads.
     #[must_use]
-    pub fn of(workload: &Workload, text: Text, samples: Vec<Sample>, found: Found) -> Self {
+    pub fn from_workload(
+        workload: &Workload,
+        text: Text,
+        samples: Vec<Sample>,
+        found: Found,
+    ) -> Self {
         let proofs = || workload.proofs.iter();
         let rows = proofs().filter_map(|proof| match proof {
             Proof::Rows { id, count } => Some(Rows { id: id.clone(), count: *count }),
@@ -246,7 +251,8 @@ mod tests {
         assert_eq!(chosen().len(), OF_A_DEPUTY);
         assert_ne!(chosen(), chosen());
         let pages = Pages::expecting(expected(2), Found::default());
-        let deputy = deputy::of(&pages.briefing(&LoadSpec::default()).unwrap().text).unwrap();
+        let deputy =
+            deputy::from_briefing(&pages.briefing(&LoadSpec::default()).unwrap().text).unwrap();
         examine(&*deputy, 1, PAGE);
         examine(&*deputy, 77, "the page of a request that it does not know");
         assert!(pages.verdict(20_000).unwrap_err().starts_with("none of 20000 pages"));

@@ -23,7 +23,7 @@ impl Validator {
     /// Of an answer: its entity tag, or else its date (RFC 9110 section 8.8); `None` if it has
     /// neither.
     #[must_use]
-    pub fn of(answer: &Answer) -> Option<Self> {
+    pub fn from_answer(answer: &Answer) -> Option<Self> {
         let field = |header, name| {
             answer.header(header).map(|value| Self { name, value: value.trim().into() })
         };
@@ -81,7 +81,7 @@ pub fn validated(
     sample: &Sample,
 ) -> Result<(Validator, u64), String> {
     let (answer, version) = asked(subject, answers, sample, Wish::Whole, None)?;
-    let validator = Validator::of(&answer).ok_or_else(|| {
+    let validator = Validator::from_answer(&answer).ok_or_else(|| {
         format!(
             "GET {}: neither ETag nor Last-Modified: no client can ask whether the file has changed",
             sample.path
@@ -105,7 +105,7 @@ pub fn fresh(subject: &Subject<'_>) -> Verdict {
         }
         // Whoever caches it has it now.
         let (answer, version) = asked(subject, answers, &sample, Wish::Whole, None)?;
-        replaced.push((sample.clone(), Validator::of(&answer), version));
+        replaced.push((sample.clone(), Validator::from_answer(&answer), version));
     }
     if replaced.is_empty() {
         return Err(

@@ -29,7 +29,7 @@ pub struct Said {
 impl Said {
     /// Of a body that is here.
     #[must_use]
-    pub fn of(body: &[u8]) -> Self {
+    pub fn from_body(body: &[u8]) -> Self {
         Self { bytes: body.len() as u64, sha256: Sha256::digest(body).into() }
     }
 
@@ -113,24 +113,27 @@ impl UploadAnswers {
     /// Before any request.
     #[must_use]
     pub fn new() -> Self {
-        Self::of(Vec::new(), Found::default())
+        Self::from_uploads(Vec::new(), Found::default())
     }
 
-    fn of(asked: Vec<Upload>, found: Found) -> Self {
-        let content = asked.first().map(|upload| Content::of(upload.key));
+    fn from_uploads(asked: Vec<Upload>, found: Found) -> Self {
+        let content = asked.first().map(|upload| Content::from_key(upload.key));
         Self { asked, content, sampled: Sampled::new(KEPT, found) }
     }
 
     /// For a deputy.
     #[must_use]
     pub fn expecting(Expected { asked }: Expected) -> Self {
-        Self::of(asked, Found::default())
+        Self::from_uploads(asked, Found::default())
     }
 
     /// For requests that were made of these samples, with what was found in earlier loads.
     #[must_use]
     pub fn for_samples(&self, samples: &[Sample]) -> Self {
-        Self::of(samples.iter().map_while(|sample| sample.upload).collect(), self.compared())
+        Self::from_uploads(
+            samples.iter().map_while(|sample| sample.upload).collect(),
+            self.compared(),
+        )
     }
 
     /// What is wrong with the answer to a sample, if anything is.
@@ -140,7 +143,7 @@ impl UploadAnswers {
         let (Some(upload), Some(number)) = (sample.upload, number) else {
             return Some("the request does not say which body it has".into());
         };
-        Said::made(&Content::of(upload.key), upload.bytes, number).differs(body)
+        Said::made(&Content::from_key(upload.key), upload.bytes, number).differs(body)
     }
 
     fn right(&self, request: u32, drawn: &str) -> Option<Said> {
@@ -208,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_right_answer_may_have_capitals_and_a_line_end_and_nothing_else() {
-        let said = Said::of(b"abc");
+        let said = Said::from_body(b"abc");
         let capitals = OF_ABC.to_uppercase();
         for right in [
             format!("3 {OF_ABC}"),
@@ -234,11 +237,11 @@ mod tests {
             let said = said.differs(wrong.as_bytes()).unwrap();
             assert!(said.starts_with(words), "{said}");
         }
-        assert_eq!(Said::of(b"").differs(format!("0 {OF_NOTHING}").as_bytes()), None);
+        assert_eq!(Said::from_body(b"").differs(format!("0 {OF_NOTHING}").as_bytes()), None);
     }
 
     fn text(body: &[u8]) -> String {
-        let Said { bytes, sha256 } = Said::of(body);
+        let Said { bytes, sha256 } = Said::from_body(body);
         let digits: String = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{bytes} {digits}")
     }
@@ -251,8 +254,8 @@ mod tests {
     fn short_bodies_are_judged_at_once_and_long_ones_in_samples() {
         let upload = |bytes| Upload { bytes, chunked: false, key: 3 };
         let asked = vec![upload(1_000), upload(1_000_000)];
-        let answers = UploadAnswers::of(asked, Found::default());
-        let content = Content::of(3);
+        let answers = UploadAnswers::from_uploads(asked, Found::default());
+        let content = Content::from_key(3);
         let [short, long] =
             [1_000, 1_000_000].map(|bytes| text(&content.whole(bytes, *b"87654321")));
         assert!(answers.is_right(&exchange(0, "87654321", &short)));
@@ -274,10 +277,10 @@ mod tests {
     #[test]
     fn a_deputy_judges_by_what_it_is_told() {
         let upload = Upload { bytes: 5_000, chunked: true, key: 9 };
-        let answers = UploadAnswers::of(vec![upload], Found::default());
+        let answers = UploadAnswers::from_uploads(vec![upload], Found::default());
         let briefing = answers.briefing(&LoadSpec::default()).unwrap();
-        let deputy = deputy::of(&briefing.text).unwrap();
-        let right = text(&Content::of(9).whole(5_000, *b"87654321"));
+        let deputy = deputy::from_briefing(&briefing.text).unwrap();
+        let right = text(&Content::from_key(9).whole(5_000, *b"87654321"));
         assert!(deputy.is_right(&exchange(0, "87654321", &right)));
         deputy.examine(&exchange(0, "87654322", &right));
         answers.take(&deputy.found()).unwrap();

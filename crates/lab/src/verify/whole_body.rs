@@ -57,7 +57,7 @@ fn judged(subject: &Subject<'_>, what: &str, request: &Request, answer: &Answer)
         let wanted = subject.workload.answer.status;
         return Err(format!("{what}: status {} instead of {wanted}", answer.status));
     }
-    let fault = Said::of(request.body()).differs(&answer.body);
+    let fault = Said::from_body(request.body()).differs(&answer.body);
     fault.map_or(Ok(()), |fault| Err(format!("{what}: {fault}")))
 }
 

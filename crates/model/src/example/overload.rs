@@ -62,7 +62,7 @@ pub fn trial(target: &str, server: fn(f64) -> Served, recovers_after_s: u64) -> 
         let all = stage.from_per_s * seconds;
         (answered + (served.good + served.other) * seconds, due + all)
     });
-    let mut record = ExampleTrial::of(&profile, None)
+    let mut record = ExampleTrial::from_profile(&profile, None)
         .target(target)
         .seconds(length_s)
         .completed(answered as u64)

@@ -68,7 +68,7 @@ impl Server {
         };
         let wobble = [0.0, 0.005, -0.004][(repetition + place) as usize % 3];
         let per_s = self.per_s * (1.0 + wobble);
-        ExampleTrial::of(profile, step)
+        ExampleTrial::from_profile(profile, step)
             .target(self.target)
             .repetition(repetition)
             .answers_per_s(per_s)

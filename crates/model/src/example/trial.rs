@@ -113,7 +113,7 @@ impl ExampleTrial {
     }
 
     /// A trial under any profile, for 10 s.
-    pub fn of(profile: &Profile, step: Option<Step>) -> Self {
+    pub fn from_profile(profile: &Profile, step: Option<Step>) -> Self {
         let connections = match step {
             // Only a few of the connections that the profile allows.
             _ if profile.schedule.rate_per_s().is_some() => 10,

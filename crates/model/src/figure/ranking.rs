@@ -20,7 +20,7 @@ pub enum RankedBy {
 impl RankedBy {
     /// The figure that ranks targets under such a load.
     #[must_use]
-    pub const fn of(profile: &Profile) -> Self {
+    pub const fn from_profile(profile: &Profile) -> Self {
         // A capacity search finds the rate; the schedule does not set it. Beyond its capacity, a
         // target decides how much it answers.
         if profile.schedule.sets_the_pace() && !profile.is_search() && !profile.is_overload() {

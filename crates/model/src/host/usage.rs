@@ -199,7 +199,7 @@ impl MemoryOverTime {
 
     /// The memory in bytes at each of these samples, of one kind throughout.
     #[must_use]
-    pub fn of(samples: &[UsageSample], role: Role) -> Vec<Option<u64>> {
+    pub fn at_each(samples: &[UsageSample], role: Role) -> Vec<Option<u64>> {
         let used = || samples.iter().map(|sample| sample.roles.get(&role));
         let first = used().flatten().find_map(|role| role.pss_bytes);
         let mut memory = Self { proportional: first };
@@ -542,7 +542,7 @@ mod tests {
             UsageSample::default(),
             sample(Some(500), Some(99)),
         ];
-        let of = |samples: &[UsageSample]| MemoryOverTime::of(samples, Role::Target);
+        let of = |samples: &[UsageSample]| MemoryOverTime::at_each(samples, Role::Target);
         assert_eq!(of(&samples), [Some(96), Some(96), Some(96), None, Some(99)]);
         assert_eq!(of(&samples[..1]), [Some(495)], "never read");
         let mut live = MemoryOverTime::default();

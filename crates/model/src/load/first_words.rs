@@ -80,7 +80,7 @@ impl FirstWords {
     /// If it cannot be read, is no such file, or says nothing.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let (words, text): (Self, String) = read_with_text(path)?;
-        words.check().map_err(|wrong| wrong.of(path, &text))?;
+        words.check().map_err(|wrong| wrong.in_file(path, &text))?;
         Ok(words)
     }
 

@@ -56,12 +56,12 @@ impl Goal {
             Ok(ns) => Ok(ns),
             Err(error) => Err(at("for", error.to_string())),
         });
-        Ok(Self::of(within.transpose()?, longest_ns.transpose()?))
+        Ok(Self::from_parts(within.transpose()?, longest_ns.transpose()?))
     }
 
     /// The goal of these parts; `None` if both are absent.
     #[must_use]
-    pub fn of(within: Option<f64>, longest_ns: Option<u64>) -> Option<Self> {
+    pub fn from_parts(within: Option<f64>, longest_ns: Option<u64>) -> Option<Self> {
         (within.is_some() || longest_ns.is_some()).then_some(Self {
             within,
             longest_ns,
@@ -151,21 +151,21 @@ mod tests {
 
     #[test]
     fn a_goal_of_the_command_line_keeps_what_it_does_not_name() {
-        let written = Goal::of(Some(0.02), Some(9));
-        let asked = Goal::of(None, Some(5)).unwrap();
-        assert_eq!(Some(asked.clone().or(written)), Goal::of(Some(0.02), Some(5)));
+        let written = Goal::from_parts(Some(0.02), Some(9));
+        let asked = Goal::from_parts(None, Some(5)).unwrap();
+        assert_eq!(Some(asked.clone().or(written)), Goal::from_parts(Some(0.02), Some(5)));
         assert_eq!(asked.clone().or(None), asked);
     }
 
     #[test]
     fn words_say_what_was_asked_for() {
         let minutes = 600_000_000_000;
-        let both = Goal::of(Some(0.02), Some(minutes)).unwrap();
+        let both = Goal::from_parts(Some(0.02), Some(minutes)).unwrap();
         assert_eq!(
             both.words(),
             "as many repetitions as it takes for ±2 % (--within), none begun after 10 min (--for)"
         );
-        let time = Goal::of(None, Some(minutes)).unwrap();
+        let time = Goal::from_parts(None, Some(minutes)).unwrap();
         assert_eq!(time.words(), "as many repetitions as fit, none begun after 10 min (--for)");
         assert_eq!((percent(0.005), percent(0.0333)), ("0.5 %".into(), "3.33 %".into()));
     }

@@ -276,7 +276,7 @@ impl Plan {
             raw.published.as_ref().map(|published| read_published(path, published)).transpose()?;
         let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_string();
         Self::resolve(id, raw, published, options)
-            .map_err(|message| at_its_key("", message).of(path, &text))
+            .map_err(|message| at_its_key("", message).in_file(path, &text))
     }
 
     /// Checks and resolves a plan that is part of another file. Messages begin with the key that

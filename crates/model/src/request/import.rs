@@ -143,7 +143,7 @@ mod tests {
     use crate::text::shell;
     use proptest::prelude::*;
 
-    fn of(urls: &[&str]) -> Imported {
+    fn from_urls(urls: &[&str]) -> Imported {
         let requests = urls.iter().map(|url| {
             let (server, target) = split_url(url).unwrap();
             FileRequest { method: "GET".into(), server, target, ..FileRequest::default() }
@@ -156,17 +156,18 @@ mod tests {
         let targets = |imported: Imported| {
             imported.requests.into_iter().map(|one| (one.server, one.target)).collect::<Vec<_>>()
         };
-        let both = || of(&["http://a/1", "http://b/2"]);
+        let both = || from_urls(&["http://a/1", "http://b/2"]);
         assert_eq!(targets(both().only(Some("b")).unwrap()), [(None, "/2".into())]);
         assert_eq!(both().only(Some("b")).unwrap().left_out["requests to other hosts"], 1);
         assert!(both().only(None).unwrap_err().contains("--host: a (1), b (1)"));
         assert!(both().only(Some("c")).unwrap_err().contains("no request goes to c"));
-        assert_eq!(targets(of(&["http://a/1"]).only(None).unwrap()), [(None, "/1".into())]);
+        assert_eq!(targets(from_urls(&["http://a/1"]).only(None).unwrap()), [(None, "/1".into())]);
     }
 
     #[test]
     fn what_no_load_takes_is_left_out_and_paths_are_encoded() {
-        let mut imported = of(&["http://a/ä b?c=\u{7}", "http://a/2", "http://a/3", "http://a/4"]);
+        let mut imported =
+            from_urls(&["http://a/ä b?c=\u{7}", "http://a/2", "http://a/3", "http://a/4"]);
         imported.requests[0].headers = vec![("X".into(), "é".into())];
         imported.requests[1].method = "G T".into();
         for (at, header) in [(2, ("X Y", "z")), (3, ("X", "a\nb"))] {

@@ -93,7 +93,7 @@ impl Format {
     /// The format of a file of requests: JSON lines if its name has that ending or it begins with
     /// `{`, otherwise vegeta's.
     #[must_use]
-    pub fn of(path: &Path, text: &str) -> Self {
+    pub fn detect(path: &Path, text: &str) -> Self {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if ["jsonl", "ndjson", "json"].contains(&ending)
             || without_mark(text).trim_start().starts_with('{')
@@ -126,7 +126,7 @@ pub fn read(path: &Path, format: Option<Format>) -> Result<RequestFile, FileErro
 /// # Errors
 /// If there is no request, or at the first wrong line.
 pub fn of_text(name: &Path, text: &str, format: Option<Format>) -> Result<RequestFile, FileError> {
-    let format = format.unwrap_or_else(|| Format::of(name, text));
+    let format = format.unwrap_or_else(|| Format::detect(name, text));
     parse(text, format, &mut Bodies::beside(name)).map_err(|wrong| content(name, wrong))
 }
 
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn the_format_is_told_from_name_or_content() {
-        let of = |name: &str, text| Format::of(Path::new(name), text);
+        let of = |name: &str, text| Format::detect(Path::new(name), text);
         assert_eq!(of("a.jsonl", ""), Format::JsonLines);
         assert_eq!(of("a.txt", "\n {\"path\":\"/\"}"), Format::JsonLines);
         assert_eq!(of("a.txt", "GET /\n"), Format::Vegeta);
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_no_part_of_the_first_line() {
         let first = "\u{feff}{\"path\": \"/\"}\n";
-        assert_eq!(Format::of(Path::new("a.txt"), first), Format::JsonLines);
+        assert_eq!(Format::detect(Path::new("a.txt"), first), Format::JsonLines);
         let texts = [
             (Format::JsonLines, first),
             (Format::Vegeta, "\u{feff}GET /\n"),

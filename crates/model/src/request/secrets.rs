@@ -90,7 +90,7 @@ impl Digests {
     /// The text that stands for a value: `(not kept: 12 bytes, 9f86d081884c7d65)`. One that stands
     /// for a value already stays.
     #[must_use]
-    pub fn of(&self, value: &[u8]) -> String {
+    pub fn digest(&self, value: &[u8]) -> String {
         if value.starts_with(NOT_KEPT.as_bytes()) {
             return String::from_utf8_lossy(value).into_owned();
         }
@@ -126,7 +126,7 @@ impl Digests {
     /// A path or URL with a digest in place of each value of its query; text after a blank stays.
     #[must_use]
     pub fn target(&self, target: &str) -> String {
-        with_values(target, |value| self.of(value.as_bytes()))
+        with_values(target, |value| self.digest(value.as_bytes()))
     }
 
     /// What is known before a run, without values of its requests and without the environments of
@@ -162,7 +162,7 @@ impl Digests {
             }
         }
         for step in &mut workload.steps {
-            step.leave_out(&|path| without_values(path), &is_safe, &|value| self.of(value));
+            step.leave_out(&|path| without_values(path), &is_safe, &|value| self.digest(value));
         }
         for data in workload.data.values_mut() {
             if let WrittenData::OneOf { one_of } = data {
@@ -193,7 +193,7 @@ impl Digests {
     }
 
     fn each<'a>(&self, values: impl IntoIterator<Item = &'a mut String>) {
-        values.into_iter().for_each(|value| *value = self.of(value.as_bytes()));
+        values.into_iter().for_each(|value| *value = self.digest(value.as_bytes()));
     }
 
     /// The texts of a scenario, also those in the names of its steps, which are methods and paths
@@ -267,7 +267,8 @@ impl Digests {
         while let Some((before, quoted)) = rest.split_once('"') {
             let end = end_of_quote(quoted);
             let text = &quoted[..end];
-            let stands_for = if text.is_empty() { "\"\"".into() } else { self.of(text.as_bytes()) };
+            let stands_for =
+                if text.is_empty() { "\"\"".into() } else { self.digest(text.as_bytes()) };
             out.push_str(&self.words(before));
             out.push_str(&stands_for);
             rest = quoted.get(end + 1..).unwrap_or_default();
@@ -286,13 +287,13 @@ impl Digests {
     fn request(&self, request: &mut Request) {
         request.target = self.target(&request.target);
         for (_, value) in request.headers.iter_mut().filter(|(name, _)| !is_safe(name)) {
-            *value = self.of(value.as_bytes());
+            *value = self.digest(value.as_bytes());
         }
         if !request.body.is_empty() {
-            request.body = self.of(&request.body).into_bytes();
+            request.body = self.digest(&request.body).into_bytes();
         }
         match &mut request.check.body {
-            BodyCheck::Exact(bytes) => *bytes = self.of(bytes).into_bytes(),
+            BodyCheck::Exact(bytes) => *bytes = self.digest(bytes).into_bytes(),
             BodyCheck::Contains { all, .. } => self.each(all),
             BodyCheck::Any
             | BodyCheck::Length { .. }
@@ -372,7 +373,7 @@ mod tests {
     #[test]
     fn values_of_queries_are_digests_and_names_stay() {
         let digests = Digests::new([7; 32]);
-        let of = |value: &str| digests.of(value.as_bytes());
+        let of = |value: &str| digests.digest(value.as_bytes());
         for (target, kept, name) in [
             ("/a", "/a".into(), "/a"),
             ("/a?", "/a?".into(), "/a?"),
@@ -421,7 +422,7 @@ mod tests {
     #[test]
     fn what_messages_quote_is_a_digest() {
         let digests = Digests::new([7; 32]);
-        let of = |value: &str| digests.of(value.as_bytes());
+        let of = |value: &str| digests.digest(value.as_bytes());
         for (message, kept) in [
             ("timed out after 3 s", "timed out after 3 s".into()),
             ("body \"a b\" instead of \"c\"", format!("body {} instead of {}", of("a b"), of("c"))),
@@ -452,8 +453,8 @@ mod tests {
     #[test]
     fn digests_tell_values_apart_and_need_the_key() {
         let (a, b) = (Digests::new([1; 32]), Digests::new([2; 32]));
-        assert_eq!(a.of(b"x"), a.of(b"x"));
-        assert_ne!(a.of(b"x"), a.of(b"y"));
-        assert_ne!(a.of(b"x"), b.of(b"x"));
+        assert_eq!(a.digest(b"x"), a.digest(b"x"));
+        assert_ne!(a.digest(b"x"), a.digest(b"y"));
+        assert_ne!(a.digest(b"x"), b.digest(b"x"));
     }
 }

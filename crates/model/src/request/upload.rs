@@ -31,7 +31,7 @@ impl Content {
 
     /// The bytes of this key.
     #[must_use]
-    pub fn of(key: u64) -> Self {
+    pub fn from_key(key: u64) -> Self {
         let mut draw = Draw::new(key);
         let words = Self::BYTES / size_of::<u64>();
         Self { base: (0..words).flat_map(|_| draw.bits().to_le_bytes()).collect() }
@@ -93,19 +93,19 @@ mod tests {
 
     #[test]
     fn a_body_has_its_number_at_both_ends_and_repeats_between_them() {
-        let content = Content::of(7);
+        let content = Content::from_key(7);
         let length = 3 * Content::BYTES + 1_000;
         let body = content.whole(length as u64, NUMBER);
         assert_eq!(body.len(), length);
         assert!(body.starts_with(&NUMBER) && body.ends_with(&NUMBER));
         assert_eq!(body[8..1_000], content.base()[8..1_000]);
         assert_eq!(body[Content::BYTES..2 * Content::BYTES], *content.base());
-        assert_ne!(content, Content::of(8));
+        assert_ne!(content, Content::from_key(8));
     }
 
     #[test]
     fn a_body_in_any_parts_is_the_whole_body() {
-        let content = Content::of(7);
+        let content = Content::from_key(7);
         for length in [0, 1, 7, 8, 9, 15, 16, 17, 1_000, 262_143, 262_145, 600_000] {
             let whole = content.whole(length, NUMBER);
             for step in [3, 1_000, 16_384, 300_000] {

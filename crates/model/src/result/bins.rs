@@ -15,7 +15,7 @@ pub struct ResponseBins(Vec<(u16, u64)>);
 impl ResponseBins {
     /// The bins of a histogram.
     #[must_use]
-    pub fn of(histogram: &Histogram) -> Self {
+    pub fn from_histogram(histogram: &Histogram) -> Self {
         let mut bins: Vec<(u16, u64)> = Vec::new();
         for (ns, count) in histogram.buckets() {
             let bin = ((ns.max(1) as f64).log10() * PER_DECADE) as u16;
@@ -66,7 +66,7 @@ mod tests {
         for ns in [1_000, 1_200, 100_000, 100_100, 7_000_000] {
             histogram.record(ns);
         }
-        let bins = ResponseBins::of(&histogram);
+        let bins = ResponseBins::from_histogram(&histogram);
         let told: Vec<(u16, u64)> = bins.iter().collect();
         // The bin from 10^3.0 to 10^3.1 = 1,259 ns has the first two.
         assert_eq!(told, [(30, 2), (50, 2), (68, 1)]);
@@ -79,7 +79,7 @@ mod tests {
         let bins = |values: &[u64]| {
             let mut histogram = Histogram::new();
             values.iter().for_each(|ns| histogram.record(*ns));
-            ResponseBins::of(&histogram)
+            ResponseBins::from_histogram(&histogram)
         };
         let mut all = bins(&[1_000, 5_000_000]);
         all.merge(&bins(&[1_000, 40_000]));

@@ -16,7 +16,7 @@ pub struct Slowest {
 impl Slowest {
     /// The slowest of these, at most so many.
     #[must_use]
-    pub fn of(most: u32, mut requests: Vec<Exchange>) -> Self {
+    pub fn from_requests(most: u32, mut requests: Vec<Exchange>) -> Self {
         // Equal ones in the order of time, so that the order of threads does not matter.
         requests.sort_by_key(|one| (Reverse(one.response_ns), one.sent_unix_ns, one.connection));
         requests.truncate(most as usize);
@@ -27,7 +27,7 @@ impl Slowest {
     pub fn merge(&mut self, other: &Self) {
         let most = self.most.max(other.most);
         let all = std::mem::take(&mut self.requests).into_iter();
-        *self = Self::of(most, all.chain(other.requests.iter().cloned()).collect());
+        *self = Self::from_requests(most, all.chain(other.requests.iter().cloned()).collect());
     }
 
     /// Whether there is nothing to keep.
@@ -71,9 +71,9 @@ mod tests {
             let mut merged = Slowest { most, requests: Vec::new() };
             for part in 0..parts {
                 let own = all.iter().skip(part).step_by(parts).cloned().collect();
-                merged.merge(&Slowest::of(most, own));
+                merged.merge(&Slowest::from_requests(most, own));
             }
-            prop_assert_eq!(merged, Slowest::of(most, all));
+            prop_assert_eq!(merged, Slowest::from_requests(most, all));
         }
     }
 }

@@ -68,7 +68,7 @@ pub struct Moment {
 impl Moment {
     /// A window of a trial, without the kernel's figures about processes.
     #[must_use]
-    pub fn of(run: &str, spec: &TrialSpec, window: &Window, unix_ns: u64) -> Self {
+    pub fn from_window(run: &str, spec: &TrialSpec, window: &Window, unix_ns: u64) -> Self {
         let per_s = |count: u64| {
             (window.duration_ns > 0).then(|| count as f64 * 1e9 / window.duration_ns as f64)
         };

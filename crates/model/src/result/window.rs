@@ -68,7 +68,7 @@ impl Window {
         self.response_p99_ns = response.quantile_ns(0.99);
         self.response_max_ns = response.max_ns();
         self.response_mean_ns = response.mean_ns();
-        self.response_bins = ResponseBins::of(response);
+        self.response_bins = ResponseBins::from_histogram(response);
         self.send_lag_p99_ns = send_lag.quantile_ns(0.99);
     }
 

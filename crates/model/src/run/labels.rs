@@ -33,7 +33,11 @@ impl Labels {
     ///
     /// # Errors
     /// If there are; the text begins with what is wrong of the tags.
-    pub fn of(name: Option<String>, note: Option<String>, given: &[Tag]) -> Result<Self, String> {
+    pub fn from_parts(
+        name: Option<String>,
+        note: Option<String>,
+        given: &[Tag],
+    ) -> Result<Self, String> {
         let mut tags = BTreeMap::new();
         for Tag { key, value } in given {
             if tags.insert(key.clone(), value.clone()).is_some() {
@@ -141,17 +145,18 @@ mod tests {
 
     #[test]
     fn a_key_has_one_value() {
-        let error = Labels::of(None, None, &[tag("a=1"), tag("b=1"), tag("a=2")]).unwrap_err();
+        let error =
+            Labels::from_parts(None, None, &[tag("a=1"), tag("b=1"), tag("a=2")]).unwrap_err();
         assert!(error.starts_with("`a` is given twice"), "{error}");
         let many: Vec<Tag> = (0..33).map(|n| tag(&format!("k{n}=x"))).collect();
-        assert!(Labels::of(None, None, &many).is_err());
-        assert!(Labels::of(None, None, &many[..32]).is_ok());
+        assert!(Labels::from_parts(None, None, &many).is_err());
+        assert!(Labels::from_parts(None, None, &many[..32]).is_ok());
     }
 
     #[test]
     fn labels_are_a_line_and_none_takes_no_room() {
         let labels =
-            Labels::of(Some("nightly".into()), None, &[tag("pull=12"), tag("branch=main")])
+            Labels::from_parts(Some("nightly".into()), None, &[tag("pull=12"), tag("branch=main")])
                 .unwrap();
         assert_eq!(labels.in_a_line(), "nightly · branch=main · pull=12");
         assert!(!labels.is_empty() && Labels::default().is_empty());

@@ -150,7 +150,7 @@ pub struct LiveFinished {
 impl LiveFinished {
     /// The short form of a record.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Self {
+    pub fn from_trial(record: &TrialRecord) -> Self {
         let measured = record.load.as_ref().map(|load| &load.measured);
         let quantile =
             |q: f64| measured.and_then(|measured| measured.spans.response_time.quantile_ns(q));

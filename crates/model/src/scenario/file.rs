@@ -241,7 +241,8 @@ pub enum Size {
 pub fn read(path: &Path) -> Result<(Written, Vec<Request>, Scenario), FileError> {
     let (written, text): (Written, String) = read_with_text(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let (requests, scenario) = written.resolve(folder).map_err(|wrong| wrong.of(path, &text))?;
+    let (requests, scenario) =
+        written.resolve(folder).map_err(|wrong| wrong.in_file(path, &text))?;
     Ok((written, requests, scenario))
 }
 

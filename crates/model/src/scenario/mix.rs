@@ -213,7 +213,7 @@ const OF_WAYS: u64 = 0x6D69_7865_645F_7761;
 impl Chooser {
     /// Of the scenarios of a load.
     #[must_use]
-    pub fn of(scenario: &Scenario) -> Self {
+    pub fn from_scenario(scenario: &Scenario) -> Self {
         let shares = || scenario.mix.iter().map(|way| way.share.number());
         if scenario.mix.is_empty() {
             return Self::One;
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn walks_are_drawn_by_weight() {
         let weights = [70, 25, 5];
-        let chooser = Chooser::of(&mix(&weights.map(Share::Weight)));
+        let chooser = Chooser::from_scenario(&mix(&weights.map(Share::Weight)));
         for users in [1, 20, 20_000] {
             let mut counts = [0_u32; 3];
             for n in 0..20_000 {
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn users_are_divided_as_asked_and_so_are_the_first_of_them() {
         let asked = [14, 5, 1];
-        let chooser = Chooser::of(&mix(&asked.map(Share::Users)));
+        let chooser = Chooser::from_scenario(&mix(&asked.map(Share::Users)));
         let mut counts = [0_u32; 3];
         for user in 0..20 {
             let way = |nth| chooser.way(Walk { user, users: 20, nth }, 1);

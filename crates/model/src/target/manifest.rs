@@ -224,7 +224,7 @@ impl Manifest {
         };
         manifest
             .check(&folder_name(folder.parent()), &folder_name(Some(folder)))
-            .map_err(|wrong| wrong.of(&path, &text))?;
+            .map_err(|wrong| wrong.in_file(&path, &text))?;
         Ok(manifest)
     }
 

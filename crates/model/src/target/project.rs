@@ -185,7 +185,7 @@ impl Project {
     pub fn read(folder: &Path) -> Result<Self, FileError> {
         let path = folder.join(FILE);
         let (raw, text): (RawProject, String) = read_with_text(&path)?;
-        Self::checked(raw, path.clone(), text.clone()).map_err(|wrong| wrong.of(&path, &text))
+        Self::checked(raw, path.clone(), text.clone()).map_err(|wrong| wrong.in_file(&path, &text))
     }
 
     fn checked(raw: RawProject, path: PathBuf, text: String) -> Result<Self, Wrong> {
@@ -226,7 +226,7 @@ impl Project {
     /// An error of this file, at these keys.
     #[must_use]
     pub fn wrong(&self, at: &str, message: &str) -> FileError {
-        Wrong::at(at, message).of(&self.path, &self.text)
+        Wrong::at(at, message).in_file(&self.path, &self.text)
     }
 
     /// The names of its plans, sorted.
@@ -239,9 +239,9 @@ impl Project {
     /// # Errors
     /// If an option does not fit it.
     pub fn plan(&self, name: &str, options: &PlanOptions) -> Option<Result<Plan, FileError>> {
-        self.plans
-            .contains_key(name)
-            .then(|| self.resolved(name, options).map_err(|wrong| wrong.of(&self.path, &self.text)))
+        self.plans.contains_key(name).then(|| {
+            self.resolved(name, options).map_err(|wrong| wrong.in_file(&self.path, &self.text))
+        })
     }
 
     fn resolved(&self, name: &str, options: &PlanOptions) -> Result<Plan, Wrong> {

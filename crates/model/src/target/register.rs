@@ -160,7 +160,7 @@ impl Register {
     /// If the file cannot be used. The message names the place and the fix.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let (raw, text): (Raw, String) = read_with_text(path)?;
-        Self::checked(raw).map_err(|wrong| wrong.of(path, &text))
+        Self::checked(raw).map_err(|wrong| wrong.in_file(path, &text))
     }
 
     fn checked(raw: Raw) -> Result<Self, Wrong> {
@@ -221,7 +221,7 @@ impl Register {
     /// The entries for a target, or for the target of a variant. Lines with a route count if the
     /// target was installed by it. If `route` is `None`, those of all routes count.
     #[must_use]
-    pub fn of(&self, target: &TargetId, route: Option<&str>) -> Registered {
+    pub fn entries(&self, target: &TargetId, route: Option<&str>) -> Registered {
         let mut found = Registered::default();
         for line in self.targets.get(&target.base()).into_iter().flatten() {
             if route.is_some() && line.route.is_some() && line.route.as_deref() != route {
@@ -298,7 +298,7 @@ targets = ["ruby/sinatra"]
     #[test]
     fn a_variant_has_what_its_target_has() {
         let register = register(GOOD).unwrap();
-        let of = |name: &str| register.of(&id(name), None);
+        let of = |name: &str| register.entries(&id(name), None);
         assert_eq!(of("ruby/sinatra:threads"), of("ruby/sinatra"));
         assert_eq!(of("go/net-http").kind, Some(ServerKind::Raw));
         assert_eq!(of("go/chi"), Registered::default());
@@ -306,7 +306,7 @@ targets = ["ruby/sinatra"]
 
     #[test]
     fn notes_begin_the_day_after_support_and_a_year_after_a_release() {
-        let sinatra = register(GOOD).unwrap().of(&id("ruby/sinatra"), None);
+        let sinatra = register(GOOD).unwrap().entries(&id("ruby/sinatra"), None);
         assert_eq!(sinatra.notes("2023-12-16"), Vec::<String>::new());
         let old = "Sinatra 3.0.5 is more than a year old (released on 2022-12-16)";
         assert_eq!(sinatra.notes("2023-12-17"), [old]);
@@ -318,7 +318,8 @@ targets = ["ruby/sinatra"]
     #[test]
     fn what_holds_for_one_route_is_not_told_of_another() {
         let register = register(GOOD).unwrap();
-        let notes = |route| register.of(&id("ruby/sinatra"), Some(route)).notes("2026-11-22").len();
+        let notes =
+            |route| register.entries(&id("ruby/sinatra"), Some(route)).notes("2026-11-22").len();
         assert_eq!((notes("debian"), notes("rubygems")), (2, 1));
     }
 

@@ -59,7 +59,7 @@ impl Wrong {
 
     /// This error as an error of the file with this text.
     #[must_use]
-    pub fn of(self, path: &Path, text: &str) -> FileError {
+    pub fn in_file(self, path: &Path, text: &str) -> FileError {
         FileError::Content {
             path: path.into(),
             line: line_of(text, &self.at),
@@ -88,7 +88,7 @@ fn line_of(text: &str, at: &str) -> Option<usize> {
     found
 }
 
-/// Reads and parses one TOML file. Returns its text too, for [`Wrong::of`].
+/// Reads and parses one TOML file. Returns its text too, for [`Wrong::in_file`].
 ///
 /// # Errors
 /// If the file cannot be read, is not TOML, has an unknown key, lacks one, or has a value of
@@ -195,7 +195,7 @@ mod tests {
         ] {
             assert_eq!(line_of(text, at), line, "{at}");
         }
-        let error = Wrong::at("b.c", "no").of(Path::new("x.toml"), text);
+        let error = Wrong::at("b.c", "no").in_file(Path::new("x.toml"), text);
         assert_eq!(error.to_string(), "x.toml:4: no");
     }
 

@@ -188,12 +188,12 @@ impl Workload {
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let (workload, text): (Self, String) = read_with_text(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let workload = workload.with_steps(folder).map_err(|wrong| wrong.of(path, &text))?;
-        workload.check().map_err(|wrong| wrong.of(path, &text))?;
+        let workload = workload.with_steps(folder).map_err(|wrong| wrong.in_file(path, &text))?;
+        workload.check().map_err(|wrong| wrong.in_file(path, &text))?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if stem != workload.id {
             let message = format!("id `{}` must equal the file's name `{stem}`", workload.id);
-            return Err(Wrong::at("id", message).of(path, &text));
+            return Err(Wrong::at("id", message).in_file(path, &text));
         }
         Ok(workload)
     }

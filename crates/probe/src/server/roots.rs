@@ -26,7 +26,7 @@ pub struct Family {
 
 impl Family {
     /// From each process and its parent.
-    pub fn of(parents: impl IntoIterator<Item = (i32, i32)>) -> Self {
+    pub fn from_parents(parents: impl IntoIterator<Item = (i32, i32)>) -> Self {
         let mut family = Self::default();
         for (pid, parent) in parents {
             family.parents.insert(pid, parent);
@@ -154,7 +154,7 @@ mod tests {
 
     /// The roots and what is apart. Pairs are (process, parent).
     fn found(parents: &[(i32, i32)], holders: &[i32]) -> (Vec<i32>, Vec<i32>) {
-        let family = Family::of(parents.iter().copied());
+        let family = Family::from_parents(parents.iter().copied());
         let holders = holders.iter().copied().collect();
         let Trees { roots, apart } =
             trees(&family, &holders, OWN, &mut |_| Some(Descriptors::default()));
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_helper_that_is_piped_to_the_workers_stays() {
-        let family = Family::of([(10, 1), (11, 10), (12, 10), (13, 10)]);
+        let family = Family::from_parents([(10, 1), (11, 10), (12, 10), (13, 10)]);
         let pipe = |reads: &[u64], writes: &[u64]| Descriptors {
             reads: reads.iter().copied().collect(),
             writes: writes.iter().copied().collect(),

@@ -26,7 +26,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn of(supervisor: &Supervisor) -> Self {
+    fn from_supervisor(supervisor: &Supervisor) -> Self {
         let roots = Roots {
             roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Below(supervisor.pid)])]),
             ..Roots::default()
@@ -67,7 +67,7 @@ fn short_busy_children_count_exactly_once_while_their_parent_lives() {
         }
         sleep_for_good()
     });
-    assert_about(Watch::of(&supervisor).until(600, 1), 600);
+    assert_about(Watch::from_supervisor(&supervisor).until(600, 1), 600);
 }
 
 fn short_busy_children_count_exactly_once_when_their_parent_is_dead_too() {
@@ -79,7 +79,7 @@ fn short_busy_children_count_exactly_once_when_their_parent_is_dead_too() {
             }));
         }
     });
-    let mut watch = Watch::of(&supervisor);
+    let mut watch = Watch::from_supervisor(&supervisor);
     assert_about(watch.until(400, 0), 400);
     let target = watch.look();
     assert_eq!((target.processes, target.rss_bytes), (0, None));
@@ -101,7 +101,7 @@ fn double_forked_daemons_count_alive_and_dead() {
             });
         }));
     });
-    let mut watch = Watch::of(&supervisor);
+    let mut watch = Watch::from_supervisor(&supervisor);
     assert_about(watch.until(500, 1), 500);
     // Three are dead, and one sleeps. It has its own session and is still found.
     let target = watch.look();
@@ -132,7 +132,7 @@ fn children_that_nobody_waits_for_keep_what_was_seen_of_them() {
         }
         sleep_for_good()
     });
-    let mut watch = Watch::of(&supervisor);
+    let mut watch = Watch::from_supervisor(&supervisor);
     // At least the time seen some milliseconds before each death; never more than was burnt.
     let begun = std::time::Instant::now();
     while begun.elapsed() < Duration::from_secs(10) && watch.look().cpu_ns < 540_000_000 {
@@ -157,7 +157,7 @@ fn a_shell_that_starts_many_programs_agrees_with_what_the_kernel_billed_it() {
         let arguments = [c"sh".as_ptr(), c"-c".as_ptr(), script.as_ptr(), std::ptr::null()];
         libc::execv(c"/bin/sh".as_ptr(), arguments.as_ptr());
     });
-    let mut watch = Watch::of(&supervisor);
+    let mut watch = Watch::from_supervisor(&supervisor);
     let mut told_ms = None;
     eventually("the shell has told its times", || {
         watch.look();
@@ -187,7 +187,7 @@ fn threads_and_memory_of_the_living_are_summed() {
         fork(|| sleep_for_good());
         sleep_for_good()
     });
-    let mut watch = Watch::of(&supervisor);
+    let mut watch = Watch::from_supervisor(&supervisor);
     eventually("three processes live", || watch.look().processes == 3);
     watch.memory.ask_for_details();
     let target = watch.look();

@@ -27,7 +27,7 @@ struct Copy {
 }
 
 impl Copy {
-    fn of(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         let folder = PathBuf::from(std::env::var_os("STATIC_FOLDER")?);
         let name = percent_decode(name);
         if name.contains('/') || name.starts_with('.') {
@@ -76,14 +76,14 @@ fn copy(mode: Mode, is_loaded: bool, name: &str) -> Option<Copy> {
         "static-cached-for-ever" => Duration::MAX,
         "static-cached-under-load" if is_loaded => Duration::MAX,
         "static-cached-for-half-a-second" => HALF,
-        _ => return Copy::of(name),
+        _ => return Copy::from_name(name),
     };
     static KEPT: Mutex<BTreeMap<String, Copy>> = Mutex::new(BTreeMap::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     match kept.get(name) {
         Some(copy) if copy.read.elapsed() < keeps => Some(copy.clone()),
         _ => {
-            let copy = Copy::of(name)?;
+            let copy = Copy::from_name(name)?;
             kept.insert(name.into(), copy.clone());
             Some(copy)
         }

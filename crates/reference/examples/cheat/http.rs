@@ -115,7 +115,7 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
         let is_done = if request.path == "/upload" {
             uploaded(stream, mode, &mut reader, &request)
         } else {
-            let is_read = Body::of(&request, &mut reader).skip();
+            let is_read = Body::from_request(&request, &mut reader).skip();
             is_read.and_then(|_| write(stream, mode, &request, &server.answer(&request)))
         };
         if is_done.is_err() || request.close || mode.is("silent-close") {
@@ -136,7 +136,7 @@ fn uploaded(
 ) -> std::io::Result<()> {
     if let Some(answer) = upload::at_once(mode, request) {
         write(stream, mode, request, &answer)?;
-        return Body::of(request, reader).skip().map(drop);
+        return Body::from_request(request, reader).skip().map(drop);
     }
     if mode.is("upload-head-first") {
         let mut begin: &TcpStream = stream;

@@ -38,14 +38,16 @@ pub fn answer(mode: Mode, request: &Request) -> Option<Answer> {
     }
     let body = match mode.name {
         "json-prepared" => prepared(mode, n, m),
-        "json-factor-of-before-under-load" if is_loaded => of(mode, usual(mode), n, 77_777_777),
-        "json-fewer-items-under-load" if is_loaded => of(mode, usual(mode), n.min(50), m),
-        "json-totals-alone-under-load" if is_loaded => of(mode, nameless(mode), n, m),
-        "json-but-ten-of-100" if nth % 100 > 10 => of(mode, nameless(mode), n, m),
-        "json-right-at-first" | "coded-right-at-first" if nth > 30 => {
-            of(mode, nameless(mode), n, m)
+        "json-factor-of-before-under-load" if is_loaded => {
+            from_texts(mode, usual(mode), n, 77_777_777)
         }
-        _ => of(mode, usual(mode), n, m),
+        "json-fewer-items-under-load" if is_loaded => from_texts(mode, usual(mode), n.min(50), m),
+        "json-totals-alone-under-load" if is_loaded => from_texts(mode, nameless(mode), n, m),
+        "json-but-ten-of-100" if nth % 100 > 10 => from_texts(mode, nameless(mode), n, m),
+        "json-right-at-first" | "coded-right-at-first" if nth > 30 => {
+            from_texts(mode, nameless(mode), n, m)
+        }
+        _ => from_texts(mode, usual(mode), n, m),
     };
     let content_type = match mode.name {
         "json-as-text" => "text/json",
@@ -62,11 +64,11 @@ pub fn answer(mode: Mode, request: &Request) -> Option<Answer> {
 fn prepared(mode: Mode, n: usize, m: u64) -> String {
     static MADE: Mutex<BTreeMap<usize, String>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    made.entry(n).or_insert_with(|| of(mode, usual(mode), n, m)).clone()
+    made.entry(n).or_insert_with(|| from_texts(mode, usual(mode), n, m)).clone()
 }
 
 /// An answer made of these texts of items.
-fn of(mode: Mode, texts: &[String], n: usize, m: u64) -> String {
+fn from_texts(mode: Mode, texts: &[String], n: usize, m: u64) -> String {
     let rows = texts.iter().zip(&*ITEMS).take(n).enumerate();
     let mut rows: Vec<String> = rows
         .map(|(nth, (text, item))| {

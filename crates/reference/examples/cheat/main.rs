@@ -50,7 +50,7 @@ impl Mode {
     }
 
     /// Behaves as this mode, without a number.
-    pub const fn of(name: &'static str) -> Self {
+    pub const fn from_name(name: &'static str) -> Self {
         Self { name, number: 0 }
     }
 

@@ -61,7 +61,7 @@ pub fn answer(mode: Mode, n: u32, nth: u32) -> Answer {
 fn prepared(n: u32) -> Answer {
     const MADE: u32 = 77_777_777;
     static PAGE: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
-        String::from_utf8_lossy(&whole(Mode::of("right"), MADE).body).into_owned()
+        String::from_utf8_lossy(&whole(Mode::from_name("right"), MADE).body).into_owned()
     });
     let priced = (1..=12).rev().fold(PAGE.clone(), |page, i| {
         page.replace(&format!("{} EUR", i * MADE), &format!("{} EUR", i * n))

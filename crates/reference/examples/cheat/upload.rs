@@ -33,7 +33,7 @@ pub struct Body<'a, R> {
 
 impl<'a, R: BufRead> Body<'a, R> {
     /// Of a request whose head was read.
-    pub fn of(request: &Request, reader: &'a mut R) -> Self {
+    pub fn from_request(request: &Request, reader: &'a mut R) -> Self {
         let is_chunked = request.field("transfer-encoding") == Some("chunked");
         let length = request.field("content-length").and_then(|length| length.parse().ok());
         let left = length.filter(|_| !is_chunked).unwrap_or_default();
@@ -120,7 +120,7 @@ fn answered(
     reader: &mut impl BufRead,
 ) -> io::Result<Answer> {
     let said = request.field("content-length").unwrap_or("0").to_string();
-    let mut body = Body::of(request, reader);
+    let mut body = Body::from_request(request, reader);
     if mode.is("upload-refuses-empty-chunks") && body.is_chunked {
         body.begin_chunk()?;
         if body.is_over {

@@ -44,7 +44,7 @@ struct Ticks {
 }
 
 impl Ticks {
-    fn of(axis: &Axis) -> Self {
+    fn from_axis(axis: &Axis) -> Self {
         Self {
             range: axis.from..axis.to,
             places: axis.ticks.iter().map(|(place, _)| *place).collect(),

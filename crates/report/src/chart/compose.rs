@@ -41,7 +41,7 @@ impl Chart {
         Self {
             lines_by_target: true,
             drawings: Drawings::by(|form| lines(form, &x(form), y, drawn)),
-            plot: Some(Plot::of((&x(Form::Wide), x_unit), (y, y_unit), drawn)),
+            plot: Some(Plot::from_lines((&x(Form::Wide), x_unit), (y, y_unit), drawn)),
             ..Self::default()
         }
     }
@@ -78,7 +78,7 @@ impl Chart {
 
 impl DataTable {
     /// A table with these columns.
-    pub(super) fn of<const N: usize>(
+    pub(super) fn from_rows<const N: usize>(
         columns: [&str; N],
         rows: impl Iterator<Item = Vec<String>>,
     ) -> Self {

@@ -29,7 +29,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         alternative: format!("Stacked bars of CPU-seconds per million requests of target, services and generator for {}.", targets(rows.len())),
         caption: "The figure behind a bar is the target's own. Money: target and services at the plan's price of a core, as if the rest of the machine were put to use."
             .into(),
-        table: DataTable::of(
+        table: DataTable::from_rows(
             ["target", "target CPU s", "services CPU s", "generator CPU s", "money a million"],
             rows.iter().map(|row| cells(row)),
         ),

@@ -47,7 +47,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
                 |bin| words::percent(bin.to_ns / bin.from_ns - 1.0)
             )
         ),
-        table: DataTable::of(["target", "requests", "min", "mean", "± sd", "max"], cells),
+        table: DataTable::from_rows(["target", "requests", "min", "mean", "± sd", "max"], cells),
         plot: chart.plot.map(Plot::in_steps),
         ..chart
     }]

@@ -23,7 +23,7 @@ struct Map {
 
 impl Map {
     /// All repetitions of a target, added up; `None` if no window has a distribution.
-    fn of(row: &Row) -> Option<Self> {
+    fn from_row(row: &Row) -> Option<Self> {
         let points =
             || row.series.iter().flat_map(|one| &one.load).filter(|point| point.at_s >= 0.0);
         let last = points().map(|point| point.at_s).fold(0.0, f64::max);
@@ -72,7 +72,7 @@ impl Map {
 
 pub fn charts(view: &View) -> Vec<Chart> {
     let all: Vec<(usize, &Row, Map)> =
-        coloured(view).filter_map(|(place, row)| Some((place, row, Map::of(row)?))).collect();
+        coloured(view).filter_map(|(place, row)| Some((place, row, Map::from_row(row)?))).collect();
     let shown = &all[..all.len().min(MAPS)];
     let bins = || shown.iter().flat_map(|(.., map)| map.bins());
     let (Some(least), Some(most)) = (bins().min(), bins().max()) else { return Vec::new() };

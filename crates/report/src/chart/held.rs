@@ -38,7 +38,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         ),
         caption: "In a closed loop each connection carries one user at a time. What the generator holds the target does not see: its service times are those of the connections that were with it."
             .into(),
-        table: DataTable::of(["target", "with the target", "with the generator"], cells),
+        table: DataTable::from_rows(["target", "with the target", "with the generator"], cells),
         ..Chart::of_parts(parts, bars)
     }]
 }

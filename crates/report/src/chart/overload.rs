@@ -62,7 +62,7 @@ fn by_rate(rows: &[Shown<'_>]) -> Chart {
         alternative: alternative(rows),
         caption: "Each point is one rate, without its first second. A target that keeps its level sheds or queues what it cannot answer; one that falls collapses."
             .into(),
-        table: DataTable::of(
+        table: DataTable::from_rows(
             ["target", "offered/s", "times the capacity", "right answers/s", "errors/s", "p50", "p99", "memory"],
             rows.iter().flat_map(|(_, row, overload)| cells(row, overload)),
         ),
@@ -130,7 +130,7 @@ fn over_time(rows: &[Shown<'_>]) -> Chart {
         ),
         caption: "Dotted: what was offered. At the end it is half of the capacity again: above the dotted line are answers to what had waited."
             .into(),
-        table: DataTable::of(["target", "capacity/s", "recovery"], cells),
+        table: DataTable::from_rows(["target", "capacity/s", "recovery"], cells),
         ..Chart::over_time(x, (&y, Unit::Count), &drawn)
     }
 }

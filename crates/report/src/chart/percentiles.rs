@@ -41,7 +41,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         caption: "The axis gives every further nine the same room, as HdrHistogram does: the right half is what one request in ten and fewer suffers. \
                   All repetitions together; the last point is the maximum. A line ends where so many of the requests that were due had no right answer."
             .into(),
-        table: DataTable::of(
+        table: DataTable::from_rows(
             ["target", "p50", "p75", "p90", "p95", "p99", "p99.9", "max"],
             cells,
         ),

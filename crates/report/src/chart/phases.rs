@@ -50,7 +50,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         title: "Devices over the ramps".into(),
         alternative: format!("Live connections over time for {}: ramp up, sustained part, ramp down; up to {}.", targets(rows.len()), short(most)),
         caption: "Dashed verticals part ramp up, sustained part and ramp down; the headline counts the sustained part alone.".into(),
-        table: DataTable::of(columns, rows.iter().flat_map(|(_, row)| cells(row))),
+        table: DataTable::from_rows(columns, rows.iter().flat_map(|(_, row)| cells(row))),
         ..Chart::over_time(x, (&y, Unit::Count), &drawn)
     }]
 }

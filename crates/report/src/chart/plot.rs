@@ -70,7 +70,11 @@ struct Curve {
 impl Plot {
     /// A plot of these lines over these axes.
     #[must_use]
-    pub fn of((x, x_unit): (&Axis, Unit), (y, y_unit): (&Axis, Unit), lines: &[Line]) -> Self {
+    pub fn from_lines(
+        (x, x_unit): (&Axis, Unit),
+        (y, y_unit): (&Axis, Unit),
+        lines: &[Line],
+    ) -> Self {
         let axis = |axis: &Axis, unit| PlotAxis {
             title: axis.title.clone(),
             log: axis.scale == Scale::Log,
@@ -180,7 +184,7 @@ mod tests {
     #[test]
     fn quantiles_stand_at_their_places_and_colours_follow_the_theme() {
         let (x, y) = (Axis::hdr("q", 0.999, false), Axis::log("t", 1e3, 1e6, axis::time));
-        let plot = Plot::of(
+        let plot = Plot::from_lines(
             (&x, Unit::Quantile),
             (&y, Unit::Ns),
             &[line(vec![(0.9, 1e3), (0.99, 123_456.7)])],
@@ -203,7 +207,7 @@ mod tests {
             line(vec![(4.0, 0.0), (4.0, 9.0)]),
             line(vec![(1.0, 0.0), (1.0, 5.0), (2.0, 5.0), (2.0, 0.0)]),
         ];
-        let plot = Plot::of((&axis, Unit::Count), (&axis, Unit::Count), &lines).in_steps();
+        let plot = Plot::from_lines((&axis, Unit::Count), (&axis, Unit::Count), &lines).in_steps();
         assert_eq!(plot.verticals, [4.0]);
         assert_eq!(
             (plot.curves[0].x.as_slice(), plot.curves[0].y.as_slice()),

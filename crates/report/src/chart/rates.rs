@@ -50,7 +50,7 @@ fn table(rows: &[Shown<'_>]) -> DataTable {
             .collect::<Vec<Vec<String>>>()
     });
     let [a, b, c, d, e, f, g, h] = RateCells::TITLES;
-    DataTable::of(["target", a, b, c, d, e, f, g, h], lines)
+    DataTable::from_rows(["target", a, b, c, d, e, f, g, h], lines)
 }
 
 /// A figure over the rate.

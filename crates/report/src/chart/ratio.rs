@@ -36,7 +36,7 @@ fn chart(view: &View, name: &str, title: &str, figure: Figure) -> Option<Chart> 
             if row.target == *reference {
                 return Some((place, row, None));
             }
-            Some((place, row, Some(row.standing.to_reference?.of(figure)?)))
+            Some((place, row, Some(row.standing.to_reference?.ratio(figure)?)))
         })
         .collect();
     let ratios = || entries.iter().filter_map(|(.., ratio)| *ratio);

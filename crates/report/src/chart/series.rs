@@ -178,13 +178,14 @@ fn chart(view: &View, quantity: &Quantity) -> Option<Chart> {
             quantity.reading
         ),
         drawings: Drawings::by(|form| lines(form, &x(form), &y, &legend)),
-        table: DataTable::of(
+        table: DataTable::from_rows(
             ["target", "repetition", "moments", "lowest", "highest", "last"],
             cells,
         ),
         lines_by_target: true,
         plot: Some(
-            Plot::of((&x(Form::Wide), Unit::Seconds), (&y, quantity.counts), &drawn).linked(TIME),
+            Plot::from_lines((&x(Form::Wide), Unit::Seconds), (&y, quantity.counts), &drawn)
+                .linked(TIME),
         ),
     })
 }

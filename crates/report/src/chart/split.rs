@@ -38,7 +38,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         alternative: format!("Stacked bars of the mean time to connect, to the last header and to the last byte of the body for {}.", targets(rows.len())),
         caption: "Means, so that the parts add up. Headers: from handing the request to the kernel to the last byte of the header block; body: from there to its last byte."
             .into(),
-        table: DataTable::of(columns, rows.iter().map(|(row, means)| cells(row, means))),
+        table: DataTable::from_rows(columns, rows.iter().map(|(row, means)| cells(row, means))),
         ..Chart::of_parts(parts, bars)
     }]
 }

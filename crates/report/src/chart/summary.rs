@@ -30,7 +30,7 @@ const BARS: (f64, f64) = (340.0, 470.0);
 
 /// The picture as SVG.
 #[must_use]
-pub fn of(view: &View) -> String {
+pub fn render(view: &View) -> String {
     let mut picture = Picture::new(view);
     let bottom = picture.head(view);
     picture.rows(view, bottom);
@@ -86,7 +86,7 @@ impl Picture {
             &cut(&format!("{}{quick}", view.run.title), 24.0, width),
         );
         self.text((MARGIN, 86.0), 17.0, FAINT, &cut(&view.run.load, 17.0, width));
-        let lead = Lead::of(view);
+        let lead = Lead::from_view(view);
         let mut y = 140.0;
         for line in wrapped(&lead.head, 38.0, width, 2) {
             self.text((MARGIN, y), 38.0, INK, &line);

@@ -114,7 +114,7 @@ fn table<const N: usize>(
 ) -> DataTable {
     let of_target =
         |(_, row, sweep): &Shown<'_>| sweep.points.iter().map(|point| cells(row, point)).collect();
-    DataTable::of(columns, rows.iter().flat_map::<Vec<_>, _>(of_target))
+    DataTable::from_rows(columns, rows.iter().flat_map::<Vec<_>, _>(of_target))
 }
 
 fn law(sweep: &Sweep) -> Option<String> {

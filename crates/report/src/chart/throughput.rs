@@ -35,7 +35,7 @@ pub fn charts(view: &View) -> Vec<Chart> {
         caption: "Bars: the median of the repetitions. Whiskers: its 95 % interval, without an end mark where it leaves the chart. Dots: single repetitions. Grey and struck through: INVALID, not ranked."
             .into(),
         drawings: Drawings::by(draw),
-        table: DataTable::of(
+        table: DataTable::from_rows(
             ["target", "requests/s", "95 % low", "95 % high", "lowest", "highest", "verdict"],
             rows.iter().map(cells),
         ),

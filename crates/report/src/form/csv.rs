@@ -21,7 +21,7 @@ pub const FORM: Form = Form {
     about: "One row for each target and step",
     media_type: "text/csv; charset=utf-8",
     extension: "csv",
-    write: Write::View(|view| Ok(of(view).into_bytes())),
+    write: Write::View(|view| Ok(render(view).into_bytes())),
 };
 
 /// What a cell holds.
@@ -67,7 +67,7 @@ fn walks() -> Vec<Column> {
 
 /// The run as CSV, with a line of column names.
 #[must_use]
-pub fn of(view: &View) -> String {
+pub fn render(view: &View) -> String {
     let columns = columns();
     let mut out = String::new();
     record(&mut out, columns.iter().map(|column| column.name.clone()));
@@ -162,7 +162,7 @@ fn estimates() -> Vec<Column> {
 fn ratios() -> Vec<Column> {
     let compared = Figure::COMPARED.into_iter().filter(|figure| *figure != Figure::Memory);
     let ratio = |figure: Figure| {
-        let of = move |row: &Row| row.standing.to_reference.and_then(|to| to.of(figure));
+        let of = move |row: &Row| row.standing.to_reference.and_then(|to| to.ratio(figure));
         let interval = move |row: &Row| of(row).map(|ratio| ratio.interval);
         [
             column(format!("{figure}_ratio"), move |_, row| cell(of(row).map(|it| it.value))),

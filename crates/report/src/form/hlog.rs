@@ -18,7 +18,7 @@ pub const FORM: Form = Form {
     media_type: "text/plain; charset=utf-8",
     extension: "hlog",
     write: Write::Record(|record| {
-        of(record)
+        render(record)
             .map(String::into_bytes)
             .map_err(|error| FormError::Encoding { form: "hlog", reason: error.to_string() })
     }),
@@ -42,7 +42,7 @@ const NS_PER_MS: f64 = 1e6;
 ///
 /// # Errors
 /// If a histogram cannot be encoded. None of Pippin's is known to cause this.
-pub fn of(record: &RunRecord) -> Result<String, HlogError> {
+pub fn render(record: &RunRecord) -> Result<String, HlogError> {
     let start = SystemTime::UNIX_EPOCH + Duration::from_nanos(record.header.started_unix_ns);
     let mut builder = IntervalLogWriterBuilder::new();
     builder

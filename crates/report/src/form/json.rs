@@ -9,7 +9,7 @@ pub const FORM: Form = Form {
     media_type: "application/json",
     extension: "json",
     write: Write::View(|view| {
-        of(view)
+        render(view)
             .map(String::into_bytes)
             .map_err(|error| FormError::Encoding { form: "json", reason: error.to_string() })
     }),
@@ -35,13 +35,13 @@ pub enum JsonError {
 ///
 /// # Errors
 /// If a value cannot be written. No value of a view is known to cause this.
-pub fn of(view: &View) -> Result<String, JsonError> {
+pub fn render(view: &View) -> Result<String, JsonError> {
     let mut text = serde_json::to_string_pretty(view)?;
     text.push('\n');
     Ok(text)
 }
 
-/// Reads the output of [`of`].
+/// Reads the output of [`render`].
 ///
 /// # Errors
 /// If the text is something else.

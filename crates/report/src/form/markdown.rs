@@ -28,7 +28,7 @@ pub const FORM: Form = Form {
     about: "A table for a pull request",
     media_type: "text/markdown; charset=utf-8",
     extension: "md",
-    write: Write::View(|view| Ok(of(view).into_bytes())),
+    write: Write::View(|view| Ok(render(view).into_bytes())),
 };
 
 /// A comment takes 65,536 characters on GitHub, and nobody reads more than half of that. What has no
@@ -37,7 +37,7 @@ const MOST_BYTES: usize = 30_000;
 
 /// The run as Markdown: trust, load, conclusion and table, then what has room.
 #[must_use]
-pub fn of(view: &View) -> String {
+pub fn render(view: &View) -> String {
     let mut out = String::new();
     head(&mut out, view);
     headline(&mut out, view);
@@ -304,7 +304,7 @@ fn doubts(out: &mut String, view: &View) {
 }
 
 fn without_result(out: &mut String, view: &View) {
-    let missing = missing::of(view);
+    let missing = missing::from_view(view);
     if missing.is_empty() {
         return;
     }

@@ -17,7 +17,7 @@ pub const FORM: Form = Form {
     media_type: "image/png",
     extension: "png",
     write: Write::Chart(|view, name, ground| {
-        rendered(&svg::of(view, name, ground)?)
+        rendered(&svg::render(view, name, ground)?)
             .map_err(|reason| FormError::Encoding { form: "png", reason })
     }),
 };
@@ -27,7 +27,7 @@ pub const FORM: Form = Form {
 /// # Errors
 /// Why it cannot be drawn. No run is known to cause this.
 pub fn preview(view: &View) -> Result<Vec<u8>, String> {
-    scaled(&summary::of(view), 1)
+    scaled(&summary::render(view), 1)
 }
 
 /// Pixels of the picture for each pixel of the chart: modern screens have two.

@@ -17,12 +17,12 @@ pub const FORM: Form = Form {
     about: "Prometheus' text format",
     media_type: MEDIA_TYPE,
     extension: "prom",
-    write: Write::View(|view| Ok(of(view).into_bytes())),
+    write: Write::View(|view| Ok(render(view).into_bytes())),
 };
 
 /// The run as metrics.
 #[must_use]
-pub fn of(view: &View) -> String {
+pub fn render(view: &View) -> String {
     let mut out = String::new();
     for Metric { name, kind, help, samples } in METRICS {
         write(&mut out, view, (name, kind, help), samples);

@@ -13,7 +13,7 @@ pub const FORM: Form = Form {
     media_type: "application/json",
     extension: "record.json",
     write: Write::Record(|record| {
-        of(record, &View::of(record))
+        render(record, &View::of(record))
             .map_err(|error| FormError::Encoding { form: "record", reason: error.to_string() })
     }),
 };
@@ -30,7 +30,7 @@ struct Whole<'a> {
 ///
 /// # Errors
 /// If a value cannot be written. No value of a run is known to cause this.
-pub fn of(record: &RunRecord, view: &View) -> serde_json::Result<Vec<u8>> {
+pub fn render(record: &RunRecord, view: &View) -> serde_json::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(&Whole { record, report: view })?;
     text.push(b'\n');
     Ok(text)

@@ -10,7 +10,7 @@ pub const FORM: Form = Form {
     about: "One chart",
     media_type: "image/svg+xml",
     extension: "svg",
-    write: Write::Chart(|view, name, ground| Ok(of(view, name, ground)?.into_bytes())),
+    write: Write::Chart(|view, name, ground| Ok(render(view, name, ground)?.into_bytes())),
 };
 
 /// There is no such chart.
@@ -43,9 +43,9 @@ pub fn names(view: &View) -> Vec<String> {
 ///
 /// # Errors
 /// If the run has no such chart. The message names the charts it has.
-pub fn of(view: &View, name: &str, ground: Ground) -> Result<String, UnknownChart> {
+pub fn render(view: &View, name: &str, ground: Ground) -> Result<String, UnknownChart> {
     let on_paper = if name == summary::NAME {
-        summary::of(view)
+        summary::render(view)
     } else {
         let charts = chart::all(view);
         let found = charts.iter().find(|chart| chart.name == name);

@@ -12,7 +12,7 @@ use super::{found, subject};
 /// The trials and gates of a run as JUnit XML. JUnit has no state for what is undecided: it is an
 /// error of the type `undecided`, or skipped if that is only a warning.
 #[must_use]
-pub fn of(
+pub fn render(
     name: &str,
     trials: &[TrialRecord],
     outcomes: &[Outcome],
@@ -89,7 +89,7 @@ mod tests {
             log_tail: vec![],
         });
         let trials = [ExampleTrial::hello().target("go/net-http").build(), broken];
-        let xml = of("hello", &trials, &super::super::tests::outcomes(), Undecided::Fail);
+        let xml = render("hello", &trials, &super::super::tests::outcomes(), Undecided::Fail);
         for part in [
             "<testsuites name=\"hello\" tests=\"5\" failures=\"1\" errors=\"2\"",
             "<testsuite name=\"go/net-http\" tests=\"4\" disabled=\"0\" errors=\"1\" failures=\"1\"",
@@ -102,7 +102,7 @@ mod tests {
             assert!(xml.contains(part), "{part} is not in {xml}");
         }
         let outcomes = super::super::tests::outcomes();
-        let warned = of("hello", &trials, &outcomes, Undecided::Warn);
+        let warned = render("hello", &trials, &outcomes, Undecided::Warn);
         assert!(warned.contains("<skipped message=\"fail if goodput"), "{warned}");
     }
 }

@@ -23,7 +23,7 @@ pub struct Changes {
 
 /// What changed, the gates as a table, and `details` (the result as Markdown) folded below.
 #[must_use]
-pub fn of(title: &str, outcomes: &[Outcome], changes: &Changes, details: &str) -> String {
+pub fn render(title: &str, outcomes: &[Outcome], changes: &Changes, details: &str) -> String {
     let count = |standing| outcomes.iter().filter(|it| it.standing == standing).count();
     let (failed, open) = (count(Standing::Failed), count(Standing::Undecided));
     let of = counted(outcomes.len() as u64, "gate");
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn gates_come_first_and_the_rest_is_folded() {
         let outcomes = super::super::tests::outcomes();
-        let text = of("hello", &outcomes, &Changes::default(), "| table |\n\n");
+        let text = render("hello", &outcomes, &Changes::default(), "| table |\n\n");
         let expected = "### hello: 1 of 3 gates FAILED, 1 UNDECIDED\n\n\
              | gate | target | found |  |\n| --- | --- | --- | --- |\n\
              | fail if errors &gt; 0.1% | go/net-http | 0.42 % | **FAILED** |\n\
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn without_gates_there_is_no_table_of_them() {
-        let text = of("hello", &[], &Changes::default(), "x");
+        let text = render("hello", &[], &Changes::default(), "x");
         assert!(text.starts_with("### hello\n\n<details>"), "{text}");
     }
 
@@ -145,7 +145,7 @@ mod tests {
         let row = ["cpu", "20.0 µs", "21.0 µs", "+5.00 %", "+4.00 % to +6.00 %", "worse"];
         let changes =
             Changes { sentences: vec!["HEAD needs more.".into()], rows: vec![row.map(Into::into)] };
-        let text = of("HEAD against main", &super::super::tests::outcomes(), &changes, "x");
+        let text = render("HEAD against main", &super::super::tests::outcomes(), &changes, "x");
         assert!(text.contains("UNDECIDED\n\nHEAD needs more.\n\n| gate |"), "{text}");
         assert!(text.contains("| figure | before | after | change | 95 % interval |  |"), "{text}");
         assert!(text.contains("| cpu | 20.0 µs | 21.0 µs | +5.00 % |"), "{text}");
@@ -169,7 +169,7 @@ mod tests {
                 rows: (0..targets * 5).map(row).collect(),
             };
             let details = "```text\n| a line of the whole result, with µ and – in it |\n".repeat(details);
-            let text = of("HEAD against main", &outcomes, &changes, &details);
+            let text = render("HEAD against main", &outcomes, &changes, &details);
             prop_assert!(text.chars().count() < 65_536 && text.len() < 65_536);
             let (unfolded, folded) = text.split_once("<details>").unwrap();
             let lines = unfolded.lines().filter(|line| !line.is_empty()).count();

@@ -18,9 +18,9 @@ const CAPTION: &str = "A dot for each run; shaded: its 95 % interval; grey: INVA
 const FEWEST: usize = 3;
 
 /// The chart of a figure and its changes; `None` for fewer than three runs.
-pub fn of(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart> {
+pub fn chart(history: &History, figure: Figure, changes: &[Change]) -> Option<Chart> {
     let all: Vec<(&Run, f64)> =
-        history.runs.iter().filter_map(|run| Some((run, figure.of(run)?))).collect();
+        history.runs.iter().filter_map(|run| Some((run, figure.read(run)?))).collect();
     let ((first, _), (last, _)) = (all.first()?, all.last()?);
     if all.len() < FEWEST {
         return None;
@@ -100,7 +100,7 @@ fn series_of(history: &History, figure: Figure, changes: &[Change]) -> Vec<Line>
         .runs
         .iter()
         .filter(|run| run.invalid)
-        .filter_map(|run| Some((seconds(run.started_unix_ns), figure.of(run)?)))
+        .filter_map(|run| Some((seconds(run.started_unix_ns), figure.read(run)?)))
         .collect();
     let (begin, end) = (
         believed.first().map_or(0.0, |point| point.0),

@@ -48,7 +48,7 @@ fn section(place: usize, history: &History, link: &impl Fn(&str) -> Markup) -> M
         section id=(format!("plan-{place}")) {
             h2 { "Plan " (history.plan) @if history.quick { " " span.tag { "quick form" } } @if let Some(part) = history.part { " " span.tag { "load or host " (part) } } }
             @if history.runs.len() < history.all { p.hint { (which(history)) " Changes are looked for among these." } }
-            div.figures.pairs { @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::of(history, figure, changes) { (figures::figure(&chart)) } } }
+            div.figures.pairs { @for (figure, changes) in Figure::ALL.into_iter().zip(&changes) { @if let Some(chart) = chart::chart(history, figure, changes) { (figures::figure(&chart)) } } }
             @if history.is_long_enough() {
                 h3 { "Changes" }
                 @if changes.iter().all(Vec::is_empty) { p { "No statistically significant change." } }
@@ -91,7 +91,7 @@ pub(crate) fn commit(commit: &Commit) -> Markup {
 
 /// A figure of a run with its interval.
 fn cell(run: &Run, figure: Figure) -> Markup {
-    let value = figure.of(run);
+    let value = figure.read(run);
     // The column names the unit of a rate.
     let written = |value: f64| match figure {
         Figure::Goodput => words::count(Some(value)),

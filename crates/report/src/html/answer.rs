@@ -8,7 +8,7 @@ use crate::words;
 
 /// Both blocks, side by side where there is room.
 pub fn section(view: &View) -> Markup {
-    let Lead { label, head, more } = Lead::of(view);
+    let Lead { label, head, more } = Lead::from_view(view);
     html! {
         section.answer id="answer" aria-label="The answer" {
             div.block {

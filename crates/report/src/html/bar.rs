@@ -12,7 +12,7 @@ pub struct Scale(f64);
 
 impl Scale {
     /// Of all rows with a result.
-    pub fn of(view: &View) -> Self {
+    pub fn from_view(view: &View) -> Self {
         Self(end_of_bars(&view.measured().filter_map(|row| row.ranked).collect::<Vec<_>>()))
     }
 
@@ -33,7 +33,7 @@ fn starts(row: &Row) -> &[f64] {
 }
 
 /// The bar of this row; nothing without a figure. All that it shows stands in the cells beside it.
-pub fn of(row: &Row, scale: Scale) -> Markup {
+pub fn render(row: &Row, scale: Scale) -> Markup {
     let Some(figure) = row.ranked else { return html! {} };
     let within = figure.interval.map(|interval| {
         let (low, high) = (scale.percent(interval.low), scale.percent(interval.high));

@@ -110,7 +110,7 @@ fn swatch(place: usize) -> String {
 }
 
 /// The charts of these names.
-pub fn of(charts: &[Chart], names: &[&str]) -> Markup {
+pub fn render(charts: &[Chart], names: &[&str]) -> Markup {
     html! { div.figures { @for chart in charts.iter().filter(|chart| names.contains(&chart.name.as_str())) { (figure(chart)) } } }
 }
 
@@ -120,7 +120,7 @@ pub fn overload(view: &View, charts: &[Chart]) -> Markup {
         @if view.rows.iter().any(|row| row.overload.is_some()) {
             section id="overload" {
                 h2 { "Beyond the capacity" }
-                (of(charts, &["overload", "overload-over-time"]))
+                (render(charts, &["overload", "overload-over-time"]))
             }
         }
     }
@@ -133,7 +133,7 @@ pub fn published(view: &View, charts: &[Chart]) -> Markup {
         section id="published" {
             h2 { "Beside the published figures" }
             @for note in &table.notes { p.hint { "Published: " (note) } }
-            (of(charts, &["published"]))
+            (render(charts, &["published"]))
             (other_columns_published(table))
             @if !table.differs.is_empty() { h3 { "What differs" } ul { @for differs in &table.differs { li { (differs) } } } }
             @if table.rows.iter().any(|row| !row.remarks.is_empty()) {
@@ -152,7 +152,7 @@ fn other_columns_published(table: &PublishedTable) -> Markup {
 
 /// What a million requests cost.
 pub fn cost(view: &View, charts: &[Chart]) -> Markup {
-    html! { @if has_cost(view, charts) { section id="cost" { h2 { "Cost" } (of(charts, &["cost"])) } } }
+    html! { @if has_cost(view, charts) { section id="cost" { h2 { "Cost" } (render(charts, &["cost"])) } } }
 }
 
 /// Whether costs of several targets are known.

@@ -16,7 +16,7 @@ pub fn section(view: &View) -> Markup {
     if view.measured().next().is_none() {
         return html! { section id="results" { h2 { "Results" } p { "No target has a result." } } };
     }
-    let columns = Columns::of(view);
+    let columns = Columns::from_view(view);
     html! {
         section id="results" {
             h2.aside { "Results" }
@@ -59,10 +59,10 @@ const EXTRA: &str = "extra";
 const WIDE: &str = "wide";
 
 impl Columns {
-    fn of(view: &View) -> Self {
+    fn from_view(view: &View) -> Self {
         Self {
             bars: view.measured().count() > 1,
-            scale: Scale::of(view),
+            scale: Scale::from_view(view),
             by_time: ranked::by_time(view),
             ratios: ranked::has_ratios(view),
             services: view.measured().any(|row| row.usage.services_cores.is_some()),
@@ -99,7 +99,7 @@ impl Columns {
             tr .invalid[invalid] data-language=(row.target.language) data-kind=(choice::kind(row)) {
                 (cell(WIDE, row.standing.rank.map(f64::from), &row.rank_in_words()))
                 (name(row))
-                @if self.bars { td.wide.bars data-value=[ranked] { (bar::of(row, self.scale)) } }
+                @if self.bars { td.wide.bars data-value=[ranked] { (bar::render(row, self.scale)) } }
                 (cell("", ranked, &ranked::median(view, row)))
                 @if self.ratios { (slower(view, row)) }
                 @if self.by_time { (cell(WIDE, rate, &words::count(rate))) (time(WIDE, span.p50_ns)) } @else { (time(WIDE, span.p50_ns)) (time(WIDE, span.p99_ns)) }
@@ -171,7 +171,7 @@ fn is_slower(view: &View) -> bool {
 /// How many times slower than the first row, or the ratio to the reference, with the interval.
 fn slower(view: &View, row: &Row) -> Markup {
     let figure = view.run.ranked_by.figure();
-    let found = row.standing.to_reference.and_then(|to| to.of(figure));
+    let found = row.standing.to_reference.and_then(|to| to.ratio(figure));
     let found =
         found.map(
             |ratio| if is_slower(view) && !ranked::by_time(view) { ratio.inverse() } else { ratio },

@@ -16,7 +16,7 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
             p.hint { "Each target was started twice more for this, after the measurement. It is one start, without an interval." }
             details { summary { "What each column is" } p.hint { (legend(&FIGURES)) } }
             div.scroll tabindex="0" role="region" aria-label="Life of the targets, scrolls sideways" { (table(view)) }
-            (figures::of(charts, &["life-start", "life-memory"]))
+            (figures::render(charts, &["life-start", "life-memory"]))
             @for life in &view.lives { @if let Some(failure) = &life.failure {
                 p.notice { (life.target) ": not complete: " (failure) }
             } }

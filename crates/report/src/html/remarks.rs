@@ -36,7 +36,7 @@ fn one(doubt: &Doubt) -> Markup {
 }
 
 pub fn without_result(view: &View) -> Markup {
-    let missing = missing::of(view);
+    let missing = missing::from_view(view);
     let nothing_measured = view.measured().next().is_none();
     html! {
         @if !missing.is_empty() {

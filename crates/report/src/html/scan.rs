@@ -19,7 +19,7 @@ pub fn section(view: &View, charts: &[Chart]) -> Markup {
             @if !words.is_empty() { p { (words) } }
             (figures::data(&table))
             p.hint { "Ratios have their 95 % intervals in brackets. They are taken within rounds, where loads were long enough for slices." }
-            (figures::of(charts, &scan::NAMES))
+            (figures::render(charts, &scan::NAMES))
         }
     }
 }

@@ -75,7 +75,7 @@ fn one_doubt(page: &mut Page, doubt: &Doubt) {
 }
 
 fn without_result(page: &mut Page, view: &View) {
-    let missing = missing::of(view);
+    let missing = missing::from_view(view);
     if missing.is_empty() {
         return;
     }

@@ -50,7 +50,7 @@ pub struct AgentView {
 
 /// The agents of a run by name; empty if only this machine applied the loads.
 #[must_use]
-pub fn of(record: &RunRecord) -> Vec<AgentView> {
+pub fn from_record(record: &RunRecord) -> Vec<AgentView> {
     let mut agents: std::collections::BTreeMap<&str, AgentView> = std::collections::BTreeMap::new();
     for part in record.trials.iter().flat_map(|trial| &trial.agents) {
         agents.entry(&part.name).or_insert_with(|| new(part)).add(part);

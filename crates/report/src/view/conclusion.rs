@@ -19,8 +19,8 @@ use crate::words;
 /// The conclusion. `rows` are in the order of the table; `asked` is the reference that was asked
 /// for.
 #[must_use]
-pub fn of(run: &RunFacts, rows: &[Row], field: &Field, asked: Option<&TargetId>) -> String {
-    if let Some(told) = beyond::of(rows) {
+pub fn from_rows(run: &RunFacts, rows: &[Row], field: &Field, asked: Option<&TargetId>) -> String {
+    if let Some(told) = beyond::from_rows(rows) {
         return told;
     }
     let measured: Vec<&Row> = rows.iter().filter(|row| row.goodput_per_s.is_some()).collect();
@@ -117,7 +117,7 @@ fn lead(leaders: &[&Row], others: &[&Row]) -> String {
 fn gap(run: &RunFacts, leaders: &[&Row], next: &Row, field: &Field) -> Option<String> {
     let reference = field.reference.as_ref()?;
     leaders.iter().find(|leader| leader.target == *reference)?;
-    let ratio = next.standing.to_reference?.of(run.ranked_by.figure())?;
+    let ratio = next.standing.to_reference?.ratio(run.ranked_by.figure())?;
     let is_one = leaders.len() == 1;
     let behind = match (run.ranked_by, is_one) {
         (RankedBy::Goodput, true) => format!("is {} slower", words::times(&ratio.inverse())),
@@ -137,7 +137,7 @@ fn cpu(ranked: &[&Row], field: &Field) -> Option<String> {
     let reference = field.reference.as_ref()?;
     let found: Vec<(&TargetId, Ratio)> = ranked
         .iter()
-        .filter_map(|row| Some((&row.target, row.standing.to_reference?.of(Figure::Cpu)?)))
+        .filter_map(|row| Some((&row.target, row.standing.to_reference?.ratio(Figure::Cpu)?)))
         .collect();
     let far = |ratio: &Ratio| ratio.value.ln().abs();
     let farthest = found
@@ -219,7 +219,7 @@ fn noise(run: &RunFacts, ranked: &[&Row], field: &Field) -> Option<String> {
 /// Which ratios say nothing of how starts differ.
 fn starts(run: &RunFacts, ranked: &[&Row]) -> Option<String> {
     let rests_on_one = |row: &&&Row| {
-        let ratio = row.standing.to_reference.and_then(|to| to.of(run.ranked_by.figure()));
+        let ratio = row.standing.to_reference.and_then(|to| to.ratio(run.ranked_by.figure()));
         ratio.is_some_and(|ratio| ratio.interval.basis == Basis::Windows)
     };
     let once: Vec<&Row> = ranked.iter().filter(rests_on_one).copied().collect();

@@ -17,7 +17,7 @@ pub struct TargetConformance {
 
 /// The targets of a run that were probed.
 #[must_use]
-pub fn of(record: &RunRecord) -> Vec<TargetConformance> {
+pub fn from_record(record: &RunRecord) -> Vec<TargetConformance> {
     let asked = record.trials.iter().filter(|trial| !trial.conformance.is_empty());
     asked
         .map(|trial| TargetConformance {

@@ -43,7 +43,7 @@ const NOTHING_TO_DO: &str = "nothing to do";
 
 /// All caveats of all rows, in the order of [`order`], then by name.
 #[must_use]
-pub fn of(rows: &[Row]) -> Vec<Doubt> {
+pub fn from_rows(rows: &[Row]) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = Vec::new();
     for row in rows {
         for counted in &row.caveats {
@@ -77,7 +77,7 @@ pub fn of(rows: &[Row]) -> Vec<Doubt> {
         doubt.advice.clear();
     }
     doubts.sort_by(|a, b| {
-        let place = |doubt: &Doubt| order::of(doubt.severity, &doubt.id);
+        let place = |doubt: &Doubt| order::place_by(doubt.severity, &doubt.id);
         place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
     });
     doubts

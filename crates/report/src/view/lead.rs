@@ -25,7 +25,7 @@ pub struct Lead {
 impl Lead {
     /// The answer of this run.
     #[must_use]
-    pub fn of(view: &View) -> Self {
+    pub fn from_view(view: &View) -> Self {
         let plain = |label, head: String| Self { label, head, more: vec![view.conclusion.clone()] };
         let loaded = answer::parts(view);
         if let Some((head, more)) = loaded.split_first() {
@@ -37,7 +37,7 @@ impl Lead {
             measured.iter().copied().filter(|row| row.standing.rank == Some(1)).collect();
         match (measured.as_slice(), leaders.as_slice()) {
             ([], _) => {
-                let causes = missing::of(view).into_iter().take(MOST_CAUSES).map(|one| {
+                let causes = missing::from_view(view).into_iter().take(MOST_CAUSES).map(|one| {
                     let of = one.targets.join(", ");
                     if one.cause.is_empty() {
                         format!("{of}: {}", one.what)

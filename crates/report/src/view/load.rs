@@ -181,7 +181,7 @@ pub struct TierView {
 }
 
 impl TierView {
-    fn of(tier: &Tier, load: &LoadResult, usage: &Usage) -> Self {
+    fn from_tier(tier: &Tier, load: &LoadResult, usage: &Usage) -> Self {
         // A CPU-second per million requests is a microsecond per request.
         let cpu = cpu_seconds_per_million_of(load, usage, &tier.name);
         Self {
@@ -222,11 +222,11 @@ impl LoadView {
         let Some(url) = &run.header.url else { return Vec::new() };
         let server = run.header.server.as_ref();
         let title = &run.header.plan.title;
-        run.trials.iter().filter_map(|trial| Self::of(url, title, server, trial)).collect()
+        run.trials.iter().filter_map(|trial| Self::from_trial(url, title, server, trial)).collect()
     }
 
     /// `None` if the trial failed before its load.
-    fn of(
+    fn from_trial(
         url: &str,
         title: &str,
         server: Option<&UrlServer>,
@@ -278,8 +278,11 @@ impl LoadView {
             log_tail: record.server_end.as_ref().map_or(Vec::new(), |end| end.log_tail.clone()),
             connections: measured.connections,
             closes: measured.closes.clone(),
-            connections_with_target: Held::of(&Evidence { record, context: &Context::default() })
-                .map(Held::with_target),
+            connections_with_target: Held::from_evidence(&Evidence {
+                record,
+                context: &Context::default(),
+            })
+            .map(Held::with_target),
             proxy: load.proxy.clone(),
             tls_sessions: load.tls.clone(),
             websocket: load.websocket.clone(),
@@ -287,8 +290,8 @@ impl LoadView {
             overhead_per_answer_bytes: (answers > 0 && !is_broadcast).then(|| {
                 measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64
             }),
-            generator: GeneratorView::of(record, load),
-            server: server.map(|server| ServerView::of(server, record)),
+            generator: GeneratorView::from_trial(record, load),
+            server: server.map(|server| ServerView::from_server(server, record)),
             scenario: walks::of_load(measured),
             mix: walks::ways(measured),
             followed: walks::followed(measured),
@@ -304,7 +307,7 @@ impl LoadView {
 }
 
 impl GeneratorView {
-    fn of(record: &TrialRecord, load: &LoadResult) -> Self {
+    fn from_trial(record: &TrialRecord, load: &LoadResult) -> Self {
         let (used, answers) = (&load.generator, load.measured.answered.good);
         let threads_ns = used.cpu_ns.saturating_sub(used.spin_ns) as f64;
         Self {
@@ -320,7 +323,7 @@ impl GeneratorView {
 }
 
 impl ServerView {
-    fn of(server: &UrlServer, record: &TrialRecord) -> Self {
+    fn from_server(server: &UrlServer, record: &TrialRecord) -> Self {
         let usage = record.usage.as_ref();
         let used = usage.and_then(|usage| usage.roles.get(&Role::Target));
         let (processes, unmeasured) = match server {
@@ -335,7 +338,9 @@ impl ServerView {
             max_memory_bytes: used.and_then(RoleUse::memory_max_bytes),
             tiers: usage
                 .zip(record.load.as_ref())
-                .map(|(usage, load)| usage.tiers.iter().map(|tier| TierView::of(tier, load, usage)))
+                .map(|(usage, load)| {
+                    usage.tiers.iter().map(|tier| TierView::from_tier(tier, load, usage))
+                })
                 .into_iter()
                 .flatten()
                 .collect(),

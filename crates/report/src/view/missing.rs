@@ -22,7 +22,7 @@ const NAMES: &str = "{targets}";
 
 /// Every target that has no result or failed in some of its trials, in the order of the table.
 #[must_use]
-pub fn of(view: &View) -> Vec<Missing> {
+pub fn from_view(view: &View) -> Vec<Missing> {
     let mut found: Vec<Missing> = Vec::new();
     for row in view.rows.iter().filter(|row| row.goodput_per_s.is_none() || row.failure.is_some()) {
         let one = missing(view, row);
@@ -91,7 +91,7 @@ mod tests {
             row.summary.failure.as_mut().unwrap().message = command;
         }
         let first = view.rows[0].target.to_string();
-        let found = of(&view);
+        let found = from_view(&view);
         assert_eq!(found.len(), 1, "{found:?}");
         let both = format!("run `pippin targets install {first} elixir/other`");
         assert!(found[0].cause.ends_with(&both), "{}", found[0].cause);
@@ -101,7 +101,7 @@ mod tests {
     fn the_same_cause_is_said_once() {
         let mut view = View::of(&example::hello());
         view.rows = two();
-        let found = of(&view);
+        let found = from_view(&view);
         assert_eq!((found.len(), found[0].targets.len()), (1, 2));
         assert!(
             found[0].line().contains(", elixir/other: unavailable on this machine: "),

@@ -19,8 +19,8 @@ pub struct OverloadView {
 impl OverloadView {
     /// The view of the trials of one target; `None` if they are no overload.
     #[must_use]
-    pub fn of(trials: &[&TrialRecord]) -> Option<Self> {
-        let seen = Overload::of(trials)?;
+    pub fn from_trials(trials: &[&TrialRecord]) -> Option<Self> {
+        let seen = Overload::from_trials(trials)?;
         let (sentence, recovered) = (seen.sentence(), words::recovery(&[&seen]));
         Some(Self { seen, sentence, recovered })
     }

@@ -35,7 +35,7 @@ pub struct PhaseRow {
 
 /// The phases of these trials of one target.
 #[must_use]
-pub fn of(trials: &[&TrialRecord]) -> Vec<PhaseRow> {
+pub fn from_trials(trials: &[&TrialRecord]) -> Vec<PhaseRow> {
     let Some(first) = trials.iter().find_map(|trial| trial.load.as_ref()) else {
         return Vec::new();
     };

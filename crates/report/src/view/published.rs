@@ -115,7 +115,7 @@ const COLUMNS: [&str; 2] = ["requests_per_s", "peak_requests_per_s"];
 
 /// The plan's published table beside your own figures; `None` if the plan has none.
 #[must_use]
-pub fn of(record: &RunRecord, rows: &[Row]) -> Option<PublishedTable> {
+pub fn from_record(record: &RunRecord, rows: &[Row]) -> Option<PublishedTable> {
     let published = record.header.plan.published.as_ref().filter(|it| !it.rows.is_empty())?;
     let column = COLUMNS
         .iter()

@@ -15,7 +15,7 @@ impl RateCells {
 
     /// A line for the use at no load, and one for each rate.
     pub fn all(sweep: &Sweep, ladder: &Ladder) -> impl Iterator<Item = Self> {
-        let points: Vec<Self> = sweep.points.iter().map(Self::of).collect();
+        let points: Vec<Self> = sweep.points.iter().map(Self::from_point).collect();
         std::iter::once(Self::at_rest(ladder)).chain(points)
     }
 
@@ -33,7 +33,7 @@ impl RateCells {
         ])
     }
 
-    fn of(point: &Point) -> Self {
+    fn from_point(point: &Point) -> Self {
         let times = &point.response_time;
         let right = words::count(point.goodput_per_s);
         let doubt = match point.verdict {

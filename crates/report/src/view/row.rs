@@ -97,10 +97,12 @@ pub struct Held {
 }
 
 impl Held {
-    fn of(trials: &[&TrialRecord]) -> Option<Self> {
+    fn from_trials(trials: &[&TrialRecord]) -> Option<Self> {
         let found: Vec<OfTrial> = trials
             .iter()
-            .filter_map(|record| OfTrial::of(&Evidence { record, context: &Context::default() }))
+            .filter_map(|record| {
+                OfTrial::from_evidence(&Evidence { record, context: &Context::default() })
+            })
             .collect();
         let mean_of = |figure: fn(OfTrial) -> f64| {
             mean(&found.iter().map(|one| figure(*one)).collect::<Vec<_>>())
@@ -149,7 +151,7 @@ pub fn rows<R: Rng + ?Sized>(
         }
     }
     let mut entries: Vec<Entry> =
-        targets.iter().map(|target| Entry::of(record, target, &found, rng)).collect();
+        targets.iter().map(|target| Entry::from_record(record, target, &found, rng)).collect();
     let mut headlines: Vec<TargetSummary> =
         entries.iter().map(|entry| entry.summary.clone()).collect();
     let trials: Vec<Vec<&TrialRecord>> =
@@ -169,7 +171,7 @@ pub fn rows<R: Rng + ?Sized>(
             ..entry.row(record)
         })
         .collect();
-    let better = RankedBy::of(&record.header.plan.profile).better();
+    let better = RankedBy::from_profile(&record.header.plan.profile).better();
     rows.sort_by(|a, b| {
         let place = |row: &Row| {
             (row.goodput_per_s.is_none(), row.standing.rank.is_none(), row.ranked.is_none())
@@ -201,7 +203,7 @@ struct Found<'a> {
 fn common_per_s(record: &RunRecord) -> Option<f64> {
     let of = |target: &TargetId| {
         let of_target = record.trials.iter().filter(|trial| trial.spec.target == *target);
-        Ladder::of(&of_target.collect::<Vec<_>>())
+        Ladder::from_trials(&of_target.collect::<Vec<_>>())
     };
     ladder::common_per_s(record.header.plan.targets.iter().filter_map(of))
 }
@@ -215,7 +217,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of<R: Rng + ?Sized>(
+    fn from_record<R: Rng + ?Sized>(
         record: &'a RunRecord,
         target: &TargetId,
         found: &Found<'_>,
@@ -226,10 +228,11 @@ impl<'a> Entry<'a> {
             record.trials.iter().filter(|trial| trial.spec.target == *target).collect();
         let own: Vec<&TargetSummary> =
             found.summaries.iter().filter(|summary| summary.target == *target).collect();
-        let capacity = if profile.is_search() { Capacity::of(&trials, &mut *rng) } else { None };
+        let capacity =
+            if profile.is_search() { Capacity::from_trials(&trials, &mut *rng) } else { None };
         let of_target = found.sweeps.iter().find(|found| found.target == *target);
         let rate_per_s = capacity.as_ref().and_then(|capacity| capacity.rate_per_s);
-        let sweep = sweep::of(profile, &own, &trials, of_target, capacity);
+        let sweep = sweep::from_trials(profile, &own, &trials, of_target, capacity);
         let held = if profile.is_search() { confirming(&trials) } else { Vec::new() };
         let (headline, mut summary) = match held.first().map(|first| first.spec.step) {
             Some(first) => {
@@ -246,7 +249,7 @@ impl<'a> Entry<'a> {
                 let headline = trials.iter().copied().filter(is_headline).collect();
                 let none = || TargetSummary {
                     // Even without a measurement, the plan decides how targets are ranked.
-                    ranked_by: RankedBy::of(profile),
+                    ranked_by: RankedBy::from_profile(profile),
                     ..TargetSummary::without_trial(target)
                 };
                 (headline, summary.cloned().unwrap_or_else(none))
@@ -264,7 +267,7 @@ impl<'a> Entry<'a> {
         let unavailable = info.and_then(|info| info.unavailable.clone());
         let failed = self.trials.iter().find_map(|trial| trial.failure.clone());
         let explanation = self.explanation(record);
-        let Walked { steps: scenario, followed, ways: mix } = walks::of(&self.headline);
+        let Walked { steps: scenario, followed, ways: mix } = walks::from_trials(&self.headline);
         let cost = match &record.header.plan.price {
             Some(price) => self.summary.cost.clone().at(price),
             None => self.summary.cost.clone(),
@@ -280,10 +283,10 @@ impl<'a> Entry<'a> {
             unavailable: unavailable.is_some(),
             explanation,
             warm_ups: WarmUps::of_trials(&self.headline),
-            series: self.headline.iter().filter_map(|trial| Series::of(trial)).collect(),
-            held: Held::of(&self.headline),
-            phases: phases::of(&self.headline),
-            stages: stages::of(&self.headline),
+            series: self.headline.iter().filter_map(|trial| Series::from_trial(trial)).collect(),
+            held: Held::from_trials(&self.headline),
+            phases: phases::from_trials(&self.headline),
+            stages: stages::from_trials(&self.headline),
             runtimes: Runtime::each_once(
                 self.headline
                     .iter()
@@ -294,7 +297,7 @@ impl<'a> Entry<'a> {
             mix,
             followed,
             sweep: self.sweep,
-            overload: OverloadView::of(&self.headline),
+            overload: OverloadView::from_trials(&self.headline),
             summary: TargetSummary {
                 cost,
                 failed_repetitions: failed_repetitions(&self.trials),
@@ -386,7 +389,7 @@ impl Row {
         if reference == Some(&self.target) {
             return "1".into();
         }
-        let ratio = self.standing.to_reference.and_then(|to| to.of(figure));
+        let ratio = self.standing.to_reference.and_then(|to| to.ratio(figure));
         ratio.map_or_else(|| words::UNKNOWN.into(), |ratio| words::ratio_within(&ratio))
     }
 

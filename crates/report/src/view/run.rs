@@ -63,7 +63,7 @@ pub struct RunFacts {
 impl RunFacts {
     /// The facts of a run.
     #[must_use]
-    pub fn of(record: &RunRecord) -> Self {
+    pub fn from_record(record: &RunRecord) -> Self {
         let header = &record.header;
         let plan = &header.plan;
         let first = record.trials.first();
@@ -74,9 +74,9 @@ impl RunFacts {
             summary: plan.summary.clone(),
             profile: plan.profile.kind().into(),
             load: with_changes(in_words(&plan.profile), &plan.changed),
-            ranked_by: RankedBy::of(&plan.profile),
+            ranked_by: RankedBy::from_profile(&plan.profile),
             reference: None,
-            slices: SliceCounts::of(&record.trials),
+            slices: SliceCounts::from_trials(&record.trials),
             quick: plan.quick,
             state: record.state,
             started_unix_ns: header.started_unix_ns,

@@ -90,9 +90,9 @@ pub const FEWEST: usize = 3;
 
 /// The view of a run's scan; `None` if it is none. `rows` are those of the run.
 #[must_use]
-pub fn of(record: &RunRecord, rows: &[Row]) -> Option<ScanView> {
+pub fn from_record(record: &RunRecord, rows: &[Row]) -> Option<ScanView> {
     let scan = record.header.plan.scan.as_ref()?;
-    let ranked_by = RankedBy::of(&record.header.plan.profile);
+    let ranked_by = RankedBy::from_profile(&record.header.plan.profile);
     let mut points: Vec<Point> = scan
         .points
         .iter()

@@ -74,7 +74,7 @@ pub struct UsagePoint {
 impl Series {
     /// The series of a trial; `None` if it has no load.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Option<Self> {
+    pub fn from_trial(record: &TrialRecord) -> Option<Self> {
         let load = record.load.as_ref()?;
         Some(Self {
             repetition: record.spec.repetition + 1,
@@ -83,7 +83,7 @@ impl Series {
             usage: record
                 .samples
                 .windows(2)
-                .zip(MemoryOverTime::of(&record.samples, Role::Target).into_iter().skip(1))
+                .zip(MemoryOverTime::at_each(&record.samples, Role::Target).into_iter().skip(1))
                 .filter_map(|(pair, memory)| usage_point(load, &pair[0], &pair[1], memory))
                 .collect(),
         })

@@ -51,7 +51,7 @@ impl StageRow {
 
 /// The stages of these trials of one target, if there are several; an overload has rows of its own.
 #[must_use]
-pub fn of(trials: &[&TrialRecord]) -> Vec<StageRow> {
+pub fn from_trials(trials: &[&TrialRecord]) -> Vec<StageRow> {
     let Some(first) = trials.first() else { return Vec::new() };
     let stretches = stretches(&first.spec.profile);
     if stretches.len() < 2 {
@@ -86,7 +86,7 @@ fn stretches(profile: &Profile) -> Vec<(String, u64)> {
 
 fn row(trials: &[&TrialRecord], name: String, (from_ns, length_ns): (u64, u64)) -> StageRow {
     let loads = trials.iter().filter_map(|trial| trial.load.as_ref());
-    let within = Within::of(loads, from_ns, from_ns + length_ns);
+    let within = Within::from_loads(loads, from_ns, from_ns + length_ns);
     StageRow {
         name,
         from_s: from_ns as f64 / 1e9,
@@ -129,7 +129,7 @@ mod tests {
         let seconds = [(100, 1), (200, 3), (900, 9), (400, 5), (900, 9)];
         record.load.as_mut().unwrap().windows =
             (0..).zip(seconds).map(|(nth, (count, ns))| window(nth * S, count, ns)).collect();
-        let rows = of(&[&record, &record]);
+        let rows = from_trials(&[&record, &record]);
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["0 to 10 users", "10 users", "10 to 0 users"]);
         let figures = |row: &StageRow| (row.throughput_per_s, row.goodput_per_s, row.errors);
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn one_stage_and_a_load_that_stays_have_no_rows() {
         let mut record = ExampleTrial::hello().build();
-        assert_eq!(of(&[&record]), []);
+        assert_eq!(from_trials(&[&record]), []);
         record.spec.profile = Profile::users(users::parse("10@5s").unwrap(), None);
-        assert_eq!(of(&[&record]), []);
+        assert_eq!(from_trials(&[&record]), []);
     }
 }

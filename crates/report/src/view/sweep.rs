@@ -247,7 +247,7 @@ pub(super) fn headline<'a>(
 }
 
 /// The points of one target; `None` if the profile has none.
-pub(super) fn of(
+pub(super) fn from_trials(
     profile: &Profile,
     summaries: &[&TargetSummary],
     trials: &[&TrialRecord],
@@ -273,7 +273,7 @@ pub(super) fn of(
             .as_ref()
             .and_then(|capacity| Some(capacity.rate_per_s.as_ref()?.median)),
         capacity,
-        ladder: Ladder::of(trials),
+        ladder: Ladder::from_trials(trials),
     };
     Some(match found {
         Some(found) => with_law(sweep, found),
@@ -284,7 +284,8 @@ pub(super) fn of(
 fn point(summary: &TargetSummary, trials: &[&TrialRecord]) -> Option<Point> {
     let here: Vec<&TrialRecord> =
         trials.iter().copied().filter(|trial| trial.spec.step == summary.step).collect();
-    let seen: Vec<StepOutcome> = here.iter().filter_map(|trial| StepOutcome::of(trial)).collect();
+    let seen: Vec<StepOutcome> =
+        here.iter().filter_map(|trial| StepOutcome::from_trial(trial)).collect();
     let evidence: Vec<i32> = seen.iter().filter_map(|seen| seen.points()).collect();
     // Leave out what follows from all steps of a search together: it is no doubt about this step.
     let caveats = || {

@@ -32,7 +32,7 @@ pub struct StepView {
 }
 
 impl StepView {
-    fn of(step: &StepMeasured) -> Self {
+    fn from_step(step: &StepMeasured) -> Self {
         Self {
             name: step.name.clone(),
             scenario: step.scenario.clone(),
@@ -84,7 +84,7 @@ pub struct WayView {
 }
 
 impl WayView {
-    fn of(steps: &[StepMeasured], duration_ns: u64) -> Self {
+    fn from_steps(steps: &[StepMeasured], duration_ns: u64) -> Self {
         let mut all = StepMeasured::default();
         steps.iter().for_each(|step| all.merge(step));
         let whole = steps.last().map_or(0, |last| last.good);
@@ -132,7 +132,7 @@ fn all_the_same(steps: &[StepMeasured]) -> Option<String> {
 #[must_use]
 pub fn ways(measured: &Measured) -> Vec<WayView> {
     let mut ways: Vec<WayView> =
-        measured.walks().map(|steps| WayView::of(steps, measured.duration_ns)).collect();
+        measured.walks().map(|steps| WayView::from_steps(steps, measured.duration_ns)).collect();
     if ways.len() < 2 {
         return Vec::new();
     }
@@ -142,7 +142,7 @@ pub fn ways(measured: &Measured) -> Vec<WayView> {
         .filter(|way| way.whole > 0)
         .map(|way| way.mean_walk_ns.map(|ns| ns * way.whole as f64))
         .sum();
-    let all = WayView::of(&measured.steps, measured.duration_ns);
+    let all = WayView::from_steps(&measured.steps, measured.duration_ns);
     ways.push(WayView {
         walks: ways.iter().map(|way| way.walks).sum(),
         whole,
@@ -203,19 +203,19 @@ pub fn mean_of_walks(steps: &[StepView]) -> Option<f64> {
 /// The redirections that were followed; `None` if the load follows none.
 #[must_use]
 pub fn followed(measured: &Measured) -> Option<StepView> {
-    measured.followed.as_deref().map(StepView::of)
+    measured.followed.as_deref().map(StepView::from_step)
 }
 
 /// The steps of one load.
 #[must_use]
 pub fn of_load(measured: &Measured) -> Vec<StepView> {
-    measured.steps.iter().map(StepView::of).collect()
+    measured.steps.iter().map(StepView::from_step).collect()
 }
 
 /// The paths of one load, the worst first; empty if it has only one.
 #[must_use]
 pub fn paths_of_load(measured: &Measured) -> Vec<StepView> {
-    measured.by_request.iter().map(StepView::of).collect()
+    measured.by_request.iter().map(StepView::from_step).collect()
 }
 
 /// What the users of one target did in these trials, all repetitions together.
@@ -231,7 +231,7 @@ pub struct Walked {
 
 /// What the users of one target did in these trials.
 #[must_use]
-pub fn of(trials: &[&TrialRecord]) -> Walked {
+pub fn from_trials(trials: &[&TrialRecord]) -> Walked {
     let mut all = Measured::default();
     for load in trials.iter().filter_map(|trial| trial.load.as_ref()) {
         all.add_repetition(&load.measured);

@@ -27,7 +27,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of(record: &RunRecord, view: &View) -> Self {
+    pub(super) fn from_record(record: &RunRecord, view: &View) -> Self {
         let header = &record.header;
         let (plan, quick) = (header.plan.id.clone(), header.plan.quick);
         let measured: Vec<String> = view.measured().map(|row| row.target.to_string()).collect();
@@ -41,7 +41,7 @@ impl Entry {
             started_unix_ns: header.started_unix_ns,
             host: view.host.hostname.clone(),
             version: view.run.pippin_version.clone(),
-            digest: digest::of(view),
+            digest: digest::from_view(view),
             board: is_round.then(|| (plan.clone(), quick)),
             before: None,
             measured,

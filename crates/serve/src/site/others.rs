@@ -67,6 +67,6 @@ fn read(path: &Path, public: PublicOf<'_>) -> Result<Other, SiteError> {
     let public = public(&verified.record.header).map_err(SiteError::Public)?;
     let cleaned = clean::record(verified.record, &public).map_err(refused)?;
     let view = View::of(&cleaned);
-    let record = record::of(&cleaned, &view)?;
+    let record = record::render(&cleaned, &view)?;
     Ok(Other { id, view, record })
 }

@@ -194,7 +194,7 @@ impl Pages<'_> {
     ) -> Result<(), SiteError> {
         let digests = self.digests_of(target);
         let whole: Vec<History> =
-            history::of(points).into_iter().map(|one| one.with(&digests)).collect();
+            history::from_points(points).into_iter().map(|one| one.with(&digests)).collect();
         let notes = newest.map_or_else(Vec::new, |run| history::support_notes(run, target));
         let last = whole.iter().map(History::pages).max().unwrap_or(1);
         for number in 1..=last {

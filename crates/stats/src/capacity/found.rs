@@ -60,7 +60,7 @@ impl Capacity {
     /// they are not a search, or none has a result.
     ///
     /// The search is deterministic, so its trials are enough to know how it ended.
-    pub fn of<R: Rng + ?Sized>(trials: &[&TrialRecord], rng: &mut R) -> Option<Self> {
+    pub fn from_trials<R: Rng + ?Sized>(trials: &[&TrialRecord], rng: &mut R) -> Option<Self> {
         let searches = searches(trials);
         if searches.is_empty() {
             return None;
@@ -116,8 +116,8 @@ fn searched<'a>(
     let mut search: Option<Search> = None;
     for trial in &trials {
         let tried = trial.spec.step.and_then(Step::tried);
-        let (Some(tried), Some(seen)) = (tried, StepOutcome::of(trial)) else { continue };
-        let Some(new) = Search::of(&trial.spec.profile) else { continue };
+        let (Some(tried), Some(seen)) = (tried, StepOutcome::from_trial(trial)) else { continue };
+        let Some(new) = Search::from_profile(&trial.spec.profile) else { continue };
         search.get_or_insert(new).observe(tried, seen);
     }
     let (search, of) = (search?, trials.first()?.spec.profile.searched());
@@ -144,7 +144,7 @@ fn right_per_s(trials: &[&TrialRecord], rate: f64) -> Option<f64> {
     let held = trials
         .iter()
         .filter(at(rate))
-        .filter(|trial| StepOutcome::of(trial) == Some(StepOutcome::Held));
+        .filter(|trial| StepOutcome::from_trial(trial) == Some(StepOutcome::Held));
     let right = |trial: &&TrialRecord| match trial.spec.profile.answers_per_s(1.0) {
         Some(each) => Some(trial.load.as_ref()?.measured.goodput_per_s()? / each),
         None => Some(rate),
@@ -167,7 +167,7 @@ pub fn confirming<'a>(trials: &[&'a TrialRecord]) -> Vec<&'a TrialRecord> {
         trials.iter().rev().copied().find(|trial| {
             trial.spec.repetition + 1 == searched.repetition
                 && trial.spec.step.and_then(Step::tried) == Some(rate)
-                && StepOutcome::of(trial) == Some(StepOutcome::Held)
+                && StepOutcome::from_trial(trial) == Some(StepOutcome::Held)
         })
     };
     searches(trials).iter().filter_map(of).collect()
@@ -191,7 +191,7 @@ mod tests {
             let ms = if rate <= capacity { 1.0 } else { 90.0 };
             let record =
                 ExampleTrial::search_step(rate).response_ms(ms).repetition(repetition).build();
-            search.observe(rate, StepOutcome::of(&record).unwrap());
+            search.observe(rate, StepOutcome::from_trial(&record).unwrap());
             records.push(record);
         }
         records
@@ -203,7 +203,7 @@ mod tests {
             .flat_map(|repetition| made(1_000.0 + 20.0 * f64::from(repetition), repetition))
             .collect();
         let trials: Vec<&TrialRecord> = records.iter().collect();
-        let found = Capacity::of(&trials, &mut Noise::new(1).0).unwrap();
+        let found = Capacity::from_trials(&trials, &mut Noise::new(1).0).unwrap();
         assert_eq!(found.searches.len(), 3);
         let rate = found.rate_per_s.unwrap();
         assert!((990.0..=1_020.0).contains(&rate.median) && rate.interval.is_some(), "{rate:?}");
@@ -211,10 +211,13 @@ mod tests {
         assert!(!found.is_invalid());
         // Interrupted: the last repetition confirmed nothing, so the whole search has no figure.
         let cut = &trials[..trials.len() - 1];
-        let found = Capacity::of(cut, &mut Noise::new(1).0).unwrap();
+        let found = Capacity::from_trials(cut, &mut Noise::new(1).0).unwrap();
         assert!(matches!(found.searches[2].outcome, Outcome::Unfinished { .. }), "{found:?}");
         assert_eq!((found.rate_per_s, found.samples()), (None, vec![]));
-        assert_eq!(Capacity::of(&[&ExampleTrial::hello().build()], &mut Noise::new(1).0), None);
+        assert_eq!(
+            Capacity::from_trials(&[&ExampleTrial::hello().build()], &mut Noise::new(1).0),
+            None
+        );
     }
 
     /// A server that answers so many requests/s rightly and refuses the rest at once, searched with
@@ -235,7 +238,7 @@ mod tests {
             measured.answered.good = measured.requests.good;
             measured.status.add(503, refused);
             *measured.errors.entry(ErrorKind::WrongStatus).or_default() += refused;
-            search.observe(rate, StepOutcome::of(&record).unwrap());
+            search.observe(rate, StepOutcome::from_trial(&record).unwrap());
             records.push(record);
         }
         records
@@ -268,7 +271,7 @@ mod tests {
                 .iter()
                 .filter_map(|record| record.load.as_ref()?.measured.goodput_per_s())
                 .fold(0.0, f64::max);
-            let found = Capacity::of(&trials, &mut Noise::new(1).0).unwrap();
+            let found = Capacity::from_trials(&trials, &mut Noise::new(1).0).unwrap();
             for search in &found.searches {
                 let claimed = search.outcome.held_per_s().unwrap_or(0.0);
                 prop_assert!(claimed <= seen, "{claimed} of {seen}: {search:?}");

@@ -277,7 +277,7 @@ impl Search {
 
     /// The search that a profile describes; `None` if it describes none.
     #[must_use]
-    pub fn of(profile: &Profile) -> Option<Self> {
+    pub fn from_profile(profile: &Profile) -> Option<Self> {
         let Steps::Search { precision, .. } = &profile.steps else { return None };
         let search = Self::new(profile.search_begins_at(), *precision);
         let is_whole = profile.searched().is_whole();
@@ -472,7 +472,7 @@ mod tests {
         let objective = Objective::parse("p99 < 50ms").unwrap();
         let profile = Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
         for capacity in 0..60u32 {
-            let mut search = Search::of(&profile).unwrap();
+            let mut search = Search::from_profile(&profile).unwrap();
             while let Some(count) = search.next() {
                 assert!(count >= 1.0 && count.fract() == 0.0, "{count} of {capacity}");
                 search.observe(count, up_to(capacity.into())(count));
@@ -496,7 +496,7 @@ mod tests {
         for start in [1_u32, 7, 30] {
             let profile =
                 Profile::devices(start, 5, think, [1; 3]).most_devices(objective.clone(), 0.02);
-            let mut search = Search::of(&profile).unwrap();
+            let mut search = Search::from_profile(&profile).unwrap();
             let mut tried = Vec::new();
             while let Some(count) = search.next() {
                 tried.push(count);

@@ -105,7 +105,7 @@ impl Overload {
     /// The overload of one target from its trials; `None` if they are no overload, or none has a
     /// result.
     #[must_use]
-    pub fn of(trials: &[&TrialRecord]) -> Option<Self> {
+    pub fn from_trials(trials: &[&TrialRecord]) -> Option<Self> {
         let seen: Vec<Self> = trials.iter().filter_map(|record| of_trial(record)).collect();
         let first = seen.first()?;
         let middle = |figure: &dyn Fn(&Self) -> Option<f64>| {
@@ -199,9 +199,9 @@ fn level(
     offered_per_s: f64,
     capacity_per_s: f64,
 ) -> Option<Level> {
-    let within = Within::of([load], from_ns + SETTLING_NS, to_ns);
+    let within = Within::from_loads([load], from_ns + SETTLING_NS, to_ns);
     let at = load.measured_from_ns + from_ns..=load.measured_from_ns + to_ns;
-    let memory = MemoryOverTime::of(&record.samples, Role::Target);
+    let memory = MemoryOverTime::at_each(&record.samples, Role::Target);
     let memory = record.samples.iter().zip(memory).filter(|(sample, _)| at.contains(&sample.at_ns));
     Some(Level {
         multiple: offered_per_s / capacity_per_s,
@@ -218,7 +218,7 @@ fn level(
 fn recovery(load: &LoadResult, from_ns: u64, after: &Stage, before: &Level) -> Recovery {
     let usual_ns = before.response_p99_ns.unwrap_or(0) as f64;
     let longest_ns = (usual_ns * AS_BEFORE.0).max(usual_ns + AS_BEFORE.1);
-    let windows = Within::of([load], from_ns, from_ns + after.duration_ns).windows;
+    let windows = Within::from_loads([load], from_ns, from_ns + after.duration_ns).windows;
     let is_as_before = |window: &&Window| {
         let due = after.from_per_s * window.duration_ns as f64 / 1e9;
         window.good as f64 >= AT_EASE * due
@@ -282,7 +282,7 @@ mod tests {
 
     fn seen(server: fn(f64) -> Served, recovers_after_s: u64) -> Overload {
         let record = trial("go/net-http", server, recovers_after_s);
-        Overload::of(&[&record]).unwrap()
+        Overload::from_trials(&[&record]).unwrap()
     }
 
     #[test]
@@ -346,11 +346,11 @@ mod tests {
         // The generator could not send what was asked for.
         let mut invalid = trial("go/net-http", sheds, 0);
         invalid.verdict = Verdict::Invalid;
-        assert_eq!(Overload::of(&[&invalid]).unwrap().sentence(), None);
+        assert_eq!(Overload::from_trials(&[&invalid]).unwrap().sentence(), None);
         // Repetitions that disagree.
         let (one, other) = (trial("a/a", sheds, 0), trial("a/a", queues, 2));
-        let both = Overload::of(&[&one, &other]).unwrap();
+        let both = Overload::from_trials(&[&one, &other]).unwrap();
         assert_eq!((both.behaviour, both.recovery), (None, Recovery::Within { ns: 3 * S }));
-        assert_eq!(Overload::of(&[&ExampleTrial::hello().build()]), None);
+        assert_eq!(Overload::from_trials(&[&ExampleTrial::hello().build()]), None);
     }
 }

@@ -128,7 +128,8 @@ impl Server {
             ..RequestCounts::default()
         };
         measured.answered = Answered { completed: answered as u64, good: answered as u64 };
-        let mut record = ExampleTrial::of(profile, Some(Step::Rate { per_s: rate })).build();
+        let mut record =
+            ExampleTrial::from_profile(profile, Some(Step::Rate { per_s: rate })).build();
         let load = record.load.as_mut().unwrap();
         (load.measured, load.windows) = (measured, windows);
         let usage = record.usage.as_mut().unwrap();
@@ -144,7 +145,7 @@ fn search(server: &mut Server, start: f64) -> (Outcome, u32) {
     let mut search = Search::new(start, PRECISION);
     while let Some(rate) = search.next() {
         let record = server.step(&profile, rate);
-        search.observe(rate, StepOutcome::of(&record).unwrap());
+        search.observe(rate, StepOutcome::from_trial(&record).unwrap());
         server.rest_s = rest_ns(&record) as f64 / SECOND_NS;
     }
     (search.outcome(), search.steps())

@@ -61,7 +61,7 @@ impl StepOutcome {
     /// The outcome of a judged step of a search. `None` if it is not such a step, was interrupted,
     /// or has no result.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Option<Self> {
+    pub fn from_trial(record: &TrialRecord) -> Option<Self> {
         let (Some(tried), Some(load)) = (record.spec.step.and_then(Step::tried), &record.load)
         else {
             return None;
@@ -147,8 +147,10 @@ fn is_refused(record: &TrialRecord) -> bool {
 #[must_use]
 pub fn rest_ns(record: &TrialRecord) -> u64 {
     let longest = record.load.as_ref().and_then(|load| load.measured.spans.service_time.max_ns());
-    let is_missed =
-        matches!(StepOutcome::of(record), Some(StepOutcome::Missed { .. } | StepOutcome::Invalid));
+    let is_missed = matches!(
+        StepOutcome::from_trial(record),
+        Some(StepOutcome::Missed { .. } | StepOutcome::Invalid)
+    );
     longest.filter(|_| is_missed).map_or(0, |ns| ns.min(LONGEST_REST_NS))
 }
 
@@ -217,29 +219,35 @@ mod tests {
 
     #[test]
     fn a_step_holds_misses_or_says_nothing() {
-        assert_eq!((StepOutcome::of(&step()), rest_ns(&step())), (Some(StepOutcome::Held), 0));
+        assert_eq!(
+            (StepOutcome::from_trial(&step()), rest_ns(&step())),
+            (Some(StepOutcome::Held), 0)
+        );
         let slow = ExampleTrial::search_step(1_000.0).response_ms(60.0).build();
         let calm = StepOutcome::Missed { by_far: false, disturbed: false };
-        assert_eq!(StepOutcome::of(&slow), Some(calm));
+        assert_eq!(StepOutcome::from_trial(&slow), Some(calm));
         assert!((70_000_000..75_000_000).contains(&rest_ns(&slow)), "its longest took 72 ms");
         let behind = ExampleTrial::search_step(1_000.0).censored(20_000).build();
         assert_eq!(
-            StepOutcome::of(&behind),
+            StepOutcome::from_trial(&behind),
             Some(StepOutcome::Missed { by_far: true, disturbed: false })
         );
         let mut invalid = step();
         invalid.verdict = Verdict::Invalid;
-        assert_eq!(StepOutcome::of(&invalid), Some(StepOutcome::Invalid));
+        assert_eq!(StepOutcome::from_trial(&invalid), Some(StepOutcome::Invalid));
         // A busy generator does not make right answers wrong.
         let mut refused =
             ExampleTrial::search_step(1_000.0).error(ErrorKind::WrongStatus, 28_200).build();
         refused.verdict = Verdict::Invalid;
         let by_far = StepOutcome::Missed { by_far: true, disturbed: false };
-        assert_eq!(StepOutcome::of(&refused), Some(by_far));
+        assert_eq!(StepOutcome::from_trial(&refused), Some(by_far));
         let mut silent = step();
         silent.load.as_mut().unwrap().measured = Measured::default();
-        assert!(matches!(StepOutcome::of(&silent), Some(StepOutcome::Missed { by_far: true, .. })));
-        assert_eq!(StepOutcome::of(&ExampleTrial::hello().build()), None);
+        assert!(matches!(
+            StepOutcome::from_trial(&silent),
+            Some(StepOutcome::Missed { by_far: true, .. })
+        ));
+        assert_eq!(StepOutcome::from_trial(&ExampleTrial::hello().build()), None);
     }
 
     /// A caveat of this name that makes a step INVALID.
@@ -258,7 +266,7 @@ mod tests {
             let caveats = caveats.iter().map(|id| invalid(id)).collect();
             let mut record = record.caveats(caveats).build();
             record.verdict = Verdict::Invalid;
-            StepOutcome::of(&record).unwrap()
+            StepOutcome::from_trial(&record).unwrap()
         };
         let holds = || ExampleTrial::search_step(1_000.0);
         assert_eq!(of(holds(), &["send_lag"]), StepOutcome::Held);
@@ -277,7 +285,7 @@ mod tests {
             record.spec.profile =
                 Profile::devices(10, 5, think, [1; 3]).most_devices(objective, 0.02);
             record.verdict = Verdict::Invalid;
-            StepOutcome::of(&record).unwrap()
+            StepOutcome::from_trial(&record).unwrap()
         };
         assert_eq!([1_000, 3].map(of_devices), [StepOutcome::Held, StepOutcome::Invalid]);
     }
@@ -287,12 +295,12 @@ mod tests {
         let mut record = ExampleTrial::search_step(1_000.0).response_ms(60.0).build();
         record.usage.as_mut().unwrap().steal_cores = Some(0.2);
         assert_eq!(
-            StepOutcome::of(&record),
+            StepOutcome::from_trial(&record),
             Some(StepOutcome::Missed { by_far: false, disturbed: true })
         );
         let mut held = step();
         held.usage.as_mut().unwrap().other_cores = Some(0.2);
-        assert_eq!(StepOutcome::of(&held), Some(StepOutcome::Held));
+        assert_eq!(StepOutcome::from_trial(&held), Some(StepOutcome::Held));
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Change {
 impl Origin {
     /// Whether these are the headers of the same run.
     #[must_use]
-    pub fn of(a: &RunHeader, b: &RunHeader) -> Self {
+    pub fn from_headers(a: &RunHeader, b: &RunHeader) -> Self {
         if a.id == b.id { Self::OneRun } else { Self::TwoRuns }
     }
 }
@@ -173,9 +173,9 @@ pub struct Disturbed {
 impl Disturbed {
     /// Which sides of two runs were disturbed all the time, if one was. Within one run, rounds cancel
     /// disturbances out.
-    fn of(a: &[&TrialRecord], b: &[&TrialRecord], origin: Origin) -> Option<Self> {
+    fn from_trials(a: &[&TrialRecord], b: &[&TrialRecord], origin: Origin) -> Option<Self> {
         let never_calm = |trials: &[&TrialRecord]| {
-            SliceCounts::of(trials.iter().copied()).is_some_and(|counts| counts.calm == 0)
+            SliceCounts::from_trials(trials.iter().copied()).is_some_and(|counts| counts.calm == 0)
         };
         let found = Self { a: never_calm(a), b: never_calm(b) };
         (origin == Origin::TwoRuns && (found.a || found.b)).then_some(found)
@@ -203,8 +203,9 @@ pub struct Answers {
 
 impl Answers {
     /// The answers of both sides, if they differ.
-    fn of(a: &[&TrialRecord], b: &[&TrialRecord]) -> Option<Self> {
-        let first = |trials: &[&TrialRecord]| trials.iter().find_map(|it| AnswerKind::of(it));
+    fn from_trials(a: &[&TrialRecord], b: &[&TrialRecord]) -> Option<Self> {
+        let first =
+            |trials: &[&TrialRecord]| trials.iter().find_map(|it| AnswerKind::from_trial(it));
         let (a, b) = (first(a)?, first(b)?);
         a.differs(&b).then(|| Self { a: a.words(), b: b.words() })
     }
@@ -224,7 +225,7 @@ pub struct Compiling {
 
 impl Compiling {
     /// What the compilers of both sides did, if one of them worked.
-    fn of(a: &[&TrialRecord], b: &[&TrialRecord]) -> Option<Self> {
+    fn from_trials(a: &[&TrialRecord], b: &[&TrialRecord]) -> Option<Self> {
         let (a, b) = (compiling::of_all(a), compiling::of_all(b));
         let severity = a.iter().chain(&b).map(|caveat| caveat.severity).max()?;
         let words = |caveat: Option<Caveat>| caveat.map(|caveat| caveat.evidence);
@@ -310,9 +311,9 @@ pub fn compare<R: Rng + ?Sized>(
                 step: *step,
                 a_verdict: (a.verdict)(a_target, *step),
                 b_verdict: (b.verdict)(b_target, *step),
-                answers: Answers::of(a_trials, b_trials),
-                compiling: Compiling::of(a_trials, b_trials),
-                disturbed: Disturbed::of(a_trials, b_trials, origin),
+                answers: Answers::from_trials(a_trials, b_trials),
+                compiling: Compiling::from_trials(a_trials, b_trials),
+                disturbed: Disturbed::from_trials(a_trials, b_trials, origin),
                 changes: compared(a_trials, b_trials)
                     .map(|figure| change(figure, a_trials, b_trials, origin, rng))
                     .collect(),

@@ -18,7 +18,7 @@ pub struct Unfinished {
 impl Unfinished {
     /// `None` if the run was finished.
     #[must_use]
-    pub fn of(side: &str, record: &RunRecord) -> Option<Self> {
+    pub fn from_record(side: &str, record: &RunRecord) -> Option<Self> {
         (record.state != RunState::Finished).then(|| Self {
             side: side.into(),
             run: record.header.id.clone(),
@@ -54,9 +54,12 @@ mod tests {
     #[test]
     fn a_run_that_was_cut_short_says_how_and_what_is_left() {
         let mut record = hello();
-        assert_eq!((record.state, Unfinished::of("A", &record)), (RunState::Finished, None));
+        assert_eq!(
+            (record.state, Unfinished::from_record("A", &record)),
+            (RunState::Finished, None)
+        );
         record.state = RunState::Interrupted;
-        let with_result = |record: &RunRecord| Unfinished::of("B", record).unwrap();
+        let with_result = |record: &RunRecord| Unfinished::from_record("B", record).unwrap();
         record.trials.retain(|trial| trial.load.is_some());
         record.trials.truncate(3);
         record.trials[1].load = None;

@@ -110,8 +110,8 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
     let is_known = !matches!(limit, Limit::Unknown | Limit::WrongAnswers);
     let sentences = [
         Some(reason),
-        stalls::of(&evidence).map(|stalls| format!("{}.", stalls.words())),
-        slow_connections::of(&evidence).map(|kinds| format!("{}.", kinds.words())),
+        stalls::find(&evidence).map(|stalls| format!("{}.", stalls.words())),
+        slow_connections::find(&evidence).map(|kinds| format!("{}.", kinds.words())),
         where_time_goes(&evidence).filter(|_| is_known),
         costs(trials, price),
     ];
@@ -212,7 +212,7 @@ fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
 }
 
 fn by_accepting(evidence: &Evidence) -> Option<(Limit, String)> {
-    Some((Limit::Accepting, format!("{}.", accepts_slowly::of(evidence)?.words())))
+    Some((Limit::Accepting, format!("{}.", accepts_slowly::find(evidence)?.words())))
 }
 
 fn by_generator(evidence: &Evidence) -> Option<(Limit, String)> {
@@ -317,7 +317,7 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
     let busy = busy.map_or(String::new(), |(cores, given)| {
         format!(" with {cores:.2} of its {} busy", processors(given))
     });
-    let waiting = waits::of(evidence);
+    let waiting = waits::find(evidence);
     Some(match found(rate_not_achieved::judge(evidence)) {
         None if evidence.is_closed_loop() => of_thinking_users(evidence, &right, &busy),
         None => {
@@ -340,7 +340,7 @@ fn by_rate(evidence: &Evidence) -> Option<(Limit, String)> {
 /// whether they are served as fast as they ask.
 fn of_thinking_users(evidence: &Evidence, right: &str, busy: &str) -> (Limit, String) {
     let got = format!("Its users, who think between requests, got {right} requests/s{busy}");
-    match waits::of(evidence) {
+    match waits::find(evidence) {
         Some(waiting) => (Limit::Waiting, format!("{got}. {}.", waiting.words())),
         None if are_served_at_once(evidence) => {
             let whose = "its users, who think between requests, ask for no more than";
@@ -364,7 +364,7 @@ fn are_served_at_once(evidence: &Evidence) -> bool {
 }
 
 fn by_waiting(evidence: &Evidence) -> Option<(Limit, String)> {
-    Some((Limit::Waiting, format!("{}.", waits::of(evidence)?.words())))
+    Some((Limit::Waiting, format!("{}.", waits::find(evidence)?.words())))
 }
 
 /// The median answer takes less than this many times as long as a request that is alone, although
@@ -444,7 +444,7 @@ fn where_time_goes(evidence: &Evidence) -> Option<String> {
 }
 
 fn costs(trials: &[&TrialRecord], price: Option<&Price>) -> Option<String> {
-    let of = CostFigures::of(trials);
+    let of = CostFigures::from_trials(trials);
     let of = price.map_or_else(|| of.clone(), |price| of.clone().at(price));
     let roles = [
         (of.target_cpu_s_per_million, "target"),

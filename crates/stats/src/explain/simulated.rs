@@ -116,7 +116,7 @@ fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
     records.push(server.open(5_000.0, 64, 10));
     for record in &records {
         let context = Context::default();
-        let found = stalls::of(&Evidence { record, context: &context }).unwrap();
+        let found = stalls::find(&Evidence { record, context: &context }).unwrap();
         let (period_s, length_ms) =
             (found.period_ns.unwrap() as f64 / 1e9, found.length_ns as f64 / 1e6);
         assert!((0.9..1.15).contains(&period_s) && (95.0..105.0).contains(&length_ms), "{found:?}");
@@ -126,7 +126,7 @@ fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
     }
     for record in [a_lock().closed(100), threads().counted(100, 20_000)] {
         let context = Context::default();
-        assert_eq!(stalls::of(&Evidence { record: &record, context: &context }), None);
+        assert_eq!(stalls::find(&Evidence { record: &record, context: &context }), None);
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Sides {
 
 impl Sides {
     /// The figure of both sides on the starts that count.
-    pub(super) fn of(figure: Figure, both: &Both<'_>, origin: Origin) -> Self {
+    pub(super) fn from_starts(figure: Figure, both: &Both<'_>, origin: Origin) -> Self {
         let Both { own, base: others, cold, .. } = both;
         if figure.can_be_share() {
             return Self::shares(figure, own, others);
@@ -63,8 +63,9 @@ impl Sides {
 
     fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {
         let counted = |trials: &[&TrialRecord]| -> BTreeMap<u32, Counted> {
-            let one =
-                |trial: &&TrialRecord| Some((trial.spec.repetition, Counted::of(figure, trial)?));
+            let one = |trial: &&TrialRecord| {
+                Some((trial.spec.repetition, Counted::from_trial(figure, trial)?))
+            };
             trials.iter().filter_map(one).collect()
         };
         let starts = own.len() + base.len();
@@ -167,8 +168,9 @@ fn within_rounds(
     own: &[&TrialRecord],
     base: &[&TrialRecord],
 ) -> Vec<(u32, f64, f64)> {
-    let resting = Resting::of(own.iter().chain(base).copied());
-    let (own, base) = (Observed::of(own, figure, resting), Observed::of(base, figure, resting));
+    let resting = Resting::from_trials(own.iter().chain(base).copied());
+    let (own, base) =
+        (Observed::from_trials(own, figure, resting), Observed::from_trials(base, figure, resting));
     own.levels_by_repetition(&base)
         .into_iter()
         .map(|(at, own, base)| (at, own.log.exp(), base.log.exp()))

@@ -17,14 +17,14 @@ use crate::interval::anytime::{self, Levels, Side};
 pub(super) const HANDICAP: f64 = 2.0;
 
 /// The failure that all starts together show, with what it rests on; `None` if they do not show one.
-pub(super) fn of(
+pub(super) fn judge(
     outcome: &mut Outcome,
     limit: f64,
     (both, origin): (&Both<'_>, Origin),
     levels: Levels,
 ) -> Option<Standing> {
     let with_cold = both.with_cold()?;
-    let sides = Sides::of(outcome.gate.condition.figure, &with_cold, origin);
+    let sides = Sides::from_starts(outcome.gate.condition.figure, &with_cold, origin);
     let starts = sides.starts(&outcome.gate, limit)?;
     if anytime::side(&starts, levels) != Some(Side::Beyond) {
         return None;

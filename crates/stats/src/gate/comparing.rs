@@ -127,7 +127,7 @@ struct InOneRun<'a> {
 }
 
 impl Bases for InOneRun<'_> {
-    fn of(
+    fn base_for(
         &self,
         _: &Condition,
         target: &TargetId,

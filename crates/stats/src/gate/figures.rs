@@ -15,7 +15,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn of(figure: Figure, trial: &TrialRecord) -> Option<Self> {
+    pub(super) fn from_trial(figure: Figure, trial: &TrialRecord) -> Option<Self> {
         let measured = &trial.load.as_ref()?.measured;
         let count = value(figure, trial)?;
         let of = match figure {

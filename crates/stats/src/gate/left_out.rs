@@ -63,7 +63,7 @@ pub struct LeftOut {
 impl LeftOut {
     /// Of so many starts, one reason for each that does not count.
     #[must_use]
-    pub fn of(made: usize, reasons: impl IntoIterator<Item = Why>) -> Self {
+    pub fn from_reasons(made: usize, reasons: impl IntoIterator<Item = Why>) -> Self {
         let mut why: BTreeMap<Why, u32> = BTreeMap::new();
         reasons.into_iter().for_each(|one| *why.entry(one).or_default() += 1);
         Self { made: made as u32, why }

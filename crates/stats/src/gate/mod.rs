@@ -158,7 +158,7 @@ pub trait Bases {
     ///
     /// # Errors
     /// Why there is no base, in words.
-    fn of(
+    fn base_for(
         &self,
         condition: &Condition,
         target: &TargetId,
@@ -195,7 +195,7 @@ pub fn judge<'a>(
                 surely: None,
             };
             let judged = if let Limit::Change(limit) = gate.condition.limit {
-                match bases.of(&gate.condition, target, step) {
+                match bases.base_for(&gate.condition, target, step) {
                     Ok(None) => continue,
                     Ok(Some(base)) => {
                         against_base(&mut outcome, limit, (&group, &base), bases.levels())
@@ -285,7 +285,7 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
     let figure = gate.condition.figure;
     let all = values(figure, &group.trials);
     let counted: Option<Vec<Counted>> =
-        group.trials.iter().map(|trial| Counted::of(figure, trial)).collect();
+        group.trials.iter().map(|trial| Counted::from_trial(figure, trial)).collect();
     let counted = counted.map(|counted| Counted::all(&counted));
     outcome.value = match gate.condition.limit {
         Limit::Share(_) => counted.map(Counted::share),
@@ -311,7 +311,7 @@ fn alone(outcome: &mut Outcome, group: &Group<'_>) -> Result<Standing, Reason> {
             let worst = all.iter().copied().reduce(worst);
             let worst = worst.filter(|_| all.len() == group.trials.len()).ok_or_else(unknown)?;
             outcome.value = Some(worst);
-            let each = group.trials.iter().filter_map(|trial| Counted::of(figure, trial));
+            let each = group.trials.iter().filter_map(|trial| Counted::from_trial(figure, trial));
             let open = each.filter(|it| !gate.keeps(it.at_most(), limit)).map(|it| it.open);
             let open = open.reduce(f64::max).filter(|open| *open > 0.0 && figure.can_be_share());
             match open {
@@ -384,7 +384,7 @@ fn against_base(
     let both = starts_of((group, base), needs, &of_base);
     outcome.left_out =
         both.as_ref().ok().map(|it| &it.left_out).filter(|it| it.count() > 0).cloned();
-    let sides = both.as_ref().map(|both| change::Sides::of(figure, both, base.origin));
+    let sides = both.as_ref().map(|both| change::Sides::from_starts(figure, both, base.origin));
     // The change is shown even if nothing can be decided by it.
     outcome.change = sides.as_ref().ok().and_then(change::Sides::change);
     if let Some(reason) = group.doubt("").or_else(|| base.group.doubt(&of_base)) {
@@ -399,7 +399,7 @@ fn against_base(
         levels
     };
     if let Some(reason) = both.doubt() {
-        return cold::of(outcome, limit, (&both, base.origin), levels).ok_or(reason);
+        return cold::judge(outcome, limit, (&both, base.origin), levels).ok_or(reason);
     }
     let gate = &outcome.gate;
     let unseen = levels.unseen;
@@ -442,7 +442,7 @@ fn starts_of<'a>(
     of_base: &str,
 ) -> Result<Both<'a>, Reason> {
     if base.origin == Origin::OneRun {
-        return Both::of(group, (&base.group, of_base), needs);
+        return Both::from_groups(group, (&base.group, of_base), needs);
     }
     Ok(Both::all(group.counting(needs, "")?, base.group.counting(needs, of_base)?))
 }
@@ -450,7 +450,7 @@ fn starts_of<'a>(
 /// The doubt about a target that redirects where its base answers, or the other way round.
 fn other_answers(group: &Group<'_>, base: &Base<'_>) -> Option<Reason> {
     let kinds = |group: &Group<'_>| -> Vec<Option<AnswerKind>> {
-        group.trials.iter().map(|trial| AnswerKind::of(trial)).collect()
+        group.trials.iter().map(|trial| AnswerKind::from_trial(trial)).collect()
     };
     let (own, others) = (kinds(group), kinds(&base.group));
     let is_like = |kind: &Option<AnswerKind>| kind.map(|kind| kind.is_redirection());

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 struct Same(Vec<TrialRecord>, Origin);
 
 impl Bases for Same {
-    fn of(
+    fn base_for(
         &self,
         _: &Condition,
         _: &TargetId,

@@ -36,7 +36,7 @@ pub struct Planned {
 impl Planned {
     /// What this run should have. A plan with a precision may end early, for all targets alike.
     #[must_use]
-    pub fn of(record: &RunRecord) -> Self {
+    pub fn from_record(record: &RunRecord) -> Self {
         let made = record.trials.iter().map(|trial| trial.spec.repetition + 1).max().unwrap_or(0);
         let plan = &record.header.plan;
         let least = if plan.precision.is_some() { 0 } else { plan.repetitions };
@@ -111,7 +111,8 @@ impl<'a> Group<'a> {
         let planned = self.planned.repetitions.max(1);
         match out.first() {
             Some((number, obstacle)) if (kept.len() as u32) < planned => {
-                let left_out = LeftOut::of(self.trials.len(), out.iter().map(|(_, it)| it.why));
+                let left_out =
+                    LeftOut::from_reasons(self.trials.len(), out.iter().map(|(_, it)| it.why));
                 let text = format!("{whose}{}", first_of(&left_out, *number, &obstacle.text));
                 Err(Reason::new(obstacle.why.doubt(), text))
             }
@@ -167,7 +168,7 @@ impl<'a> Both<'a> {
     ///
     /// # Errors
     /// If it is unknown of one of them: what is unknown passes nothing.
-    pub(super) fn of(
+    pub(super) fn from_groups(
         own: &Group<'a>,
         (base, whose): (&Group<'a>, &str),
         needs: Needs,
@@ -203,7 +204,7 @@ impl<'a> Both<'a> {
             own: kept_own.into_iter().filter(counts).collect(),
             base: kept_base.into_iter().filter(counts).collect(),
             first: out.first_key_value().map(|(number, (_, text))| (*number, text.clone())),
-            left_out: LeftOut::of(made, out.values().map(|(why, _)| *why)),
+            left_out: LeftOut::from_reasons(made, out.values().map(|(why, _)| *why)),
             cold: BTreeSet::new(),
             not_warm,
         })

@@ -18,7 +18,7 @@ use crate::series::steady::{can_tell, measured_rates, unsteady};
 /// What the target's compiler did while it was measured, if that makes the result doubtful. A plan
 /// that measures cold servers asked for it.
 pub(super) fn compiled(trial: &TrialRecord) -> Option<String> {
-    let found = compiling::of(trial).filter(|it| it.severity > Severity::Note)?;
+    let found = compiling::find(trial).filter(|it| it.severity > Severity::Note)?;
     Some(found.evidence)
 }
 

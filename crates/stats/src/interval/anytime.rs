@@ -223,28 +223,28 @@ mod tests {
         distances.iter().map(start).collect()
     }
 
-    fn of(distances: &[f64]) -> Option<Side> {
+    fn decide(distances: &[f64]) -> Option<Side> {
         side(&starts(distances), LEVEL)
     }
 
     #[test]
     fn five_starts_beyond_the_limit_decide_whatever_their_scatter() {
         let slower = [5.0_f64, 5.0, 50.0, 6.0, 5.0].map(f64::ln);
-        assert_eq!(of(&slower), Some(Side::Beyond));
-        assert_eq!(of(&slower[..4]), None, "four do not");
-        assert_eq!(of(&slower.map(|distance| -distance)), Some(Side::Within));
-        assert_eq!(of(&[0.0; 5]), Some(Side::Within), "at the limit, the operator decides");
+        assert_eq!(decide(&slower), Some(Side::Beyond));
+        assert_eq!(decide(&slower[..4]), None, "four do not");
+        assert_eq!(decide(&slower.map(|distance| -distance)), Some(Side::Within));
+        assert_eq!(decide(&[0.0; 5]), Some(Side::Within), "at the limit, the operator decides");
     }
 
     #[test]
     fn one_outlier_delays_the_answer_and_does_not_turn_it() {
         let calm = [0.050, 0.051, 0.049, 0.052, 0.050, 0.048, 0.050, 0.051, 0.049];
-        assert_eq!(of(&calm), Some(Side::Beyond));
+        assert_eq!(decide(&calm), Some(Side::Beyond));
         let mut outlier = calm;
         outlier[3] = -0.4;
-        assert_eq!(of(&outlier), None);
+        assert_eq!(decide(&outlier), None);
         outlier[3] = 4.0;
-        assert_eq!(of(&outlier), Some(Side::Beyond));
+        assert_eq!(decide(&outlier), Some(Side::Beyond));
     }
 
     /// Five starts that are far beyond the limit are an alarm however far they scatter, and four are not.
@@ -338,15 +338,15 @@ mod tests {
             worse in prop::collection::vec(0.0_f64..100.0, 30),
             more in prop::collection::vec(0.001_f64..10.0, 0..5),
         ) {
-            if of(&seen) == Some(Side::Beyond) {
+            if decide(&seen) == Some(Side::Beyond) {
                 let now = seen.iter().zip(&worse).map(|(seen, worse)| seen + worse).chain(more);
-                prop_assert_ne!(of(&now.collect::<Vec<_>>()), Some(Side::Within));
+                prop_assert_ne!(decide(&now.collect::<Vec<_>>()), Some(Side::Within));
             }
         }
 
         #[test]
         fn fewer_starts_than_five_know_nothing(seen in prop::collection::vec(-9.0_f64..9.0, 0..5)) {
-            prop_assert_eq!(of(&seen), None);
+            prop_assert_eq!(decide(&seen), None);
         }
     }
 

@@ -82,7 +82,7 @@ fn limited(reach: f64) -> String {
 
 fn caveat(evidence: String, has_interval: bool, trials: &[&TrialRecord]) -> Caveat {
     let how = trials.first().map_or("longer or more often", |first| {
-        OptionSource::of(&first.spec).words(
+        OptionSource::from_spec(&first.spec).words(
             "longer (-d 30s) or more often (--repeat 5)",
             "longer or more often (repetitions, duration)",
         )

@@ -40,13 +40,13 @@ impl Accepting {
 /// Whether most of the connections wait to be accepted.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let advice = "accept in more threads or processes, or without waiting between two connections; or keep connections open";
-    Some(caveat("accepts_slowly", Severity::Note, of(evidence)?.words(), advice))
+    Some(caveat("accepts_slowly", Severity::Note, find(evidence)?.words(), advice))
 }
 
 /// The connections that wait to be accepted, where connections are short and at least half of them
 /// wait, with processors to spare. Long-lived ones that wait are the concern of `listen_queue`.
 #[must_use]
-pub fn of(evidence: &Evidence) -> Option<Accepting> {
+pub fn find(evidence: &Evidence) -> Option<Accepting> {
     let queue = listen_queue::seen(evidence)?;
     if queue.is_long_lived || queue.waiting < PART * queue.connections || queue.waiting < 2.0 {
         return None;

@@ -35,7 +35,7 @@ impl AnswerSize {
     /// The mean over a trial; `None` if nothing was answered, too little to compare, or only what the
     /// lab knows to the byte.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Option<Self> {
+    pub fn from_trial(record: &TrialRecord) -> Option<Self> {
         if is_known(record) {
             return None;
         }
@@ -70,7 +70,7 @@ fn asks_for_many(record: &TrialRecord) -> bool {
 pub(crate) fn sizes_by_target(records: &[TrialRecord]) -> BTreeMap<TargetId, AnswerSize> {
     let mut sizes = BTreeMap::new();
     for record in records {
-        if let Some(size) = AnswerSize::of(record) {
+        if let Some(size) = AnswerSize::from_trial(record) {
             sizes.entry(record.spec.target.clone()).or_insert(size);
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn sizes_by_target(records: &[TrialRecord]) -> BTreeMap<TargetId, Ans
 /// Heads are compared over the whole run only: in the first repetition, the first targets would be
 /// compared with too few others.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    different_body(AnswerSize::of(evidence.record)?, &evidence.context.other_answers)
+    different_body(AnswerSize::from_trial(evidence.record)?, &evidence.context.other_answers)
 }
 
 /// Compares bodies over all trials and, if they are alike, whole answers.
@@ -176,7 +176,7 @@ mod tests {
             .windows(|s| if s % 5 == 0 { 9.0 } else { 10.0 })
             .build();
         slow.load.as_mut().unwrap().measured.bytes.body = 588 * 12;
-        assert!((AnswerSize::of(&slow).unwrap().body - 12.0).abs() < 0.1);
+        assert!((AnswerSize::from_trial(&slow).unwrap().body - 12.0).abs() < 0.1);
     }
 
     #[test]
@@ -185,14 +185,14 @@ mod tests {
         let mut few = ExampleTrial::hello().completed(370).build();
         let measured = &mut few.load.as_mut().unwrap().measured;
         measured.bytes.body = 369 * 12 + 740;
-        assert!(AnswerSize::of(&few).unwrap().body > 13.9);
+        assert!(AnswerSize::from_trial(&few).unwrap().body > 13.9);
         let measured = &mut few.load.as_mut().unwrap().measured;
         measured.successes = Some(Successes { completed: 369, body_bytes: 369 * 12 });
-        assert!((AnswerSize::of(&few).unwrap().body - 12.0).abs() < 1e-9);
+        assert!((AnswerSize::from_trial(&few).unwrap().body - 12.0).abs() < 1e-9);
         // Where no status is a success, every answer counts.
         let measured = &mut few.load.as_mut().unwrap().measured;
         measured.successes = Some(Successes::default());
-        assert!(AnswerSize::of(&few).unwrap().body > 13.9);
+        assert!(AnswerSize::from_trial(&few).unwrap().body > 13.9);
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
             let mut record = ExampleTrial::hello().seconds(1).completed(answers).build();
             let requests = targets.iter().map(|target| Request::get(target, "a")).collect();
             record.load_spec = Some(LoadSpec { requests, ..LoadSpec::default() });
-            AnswerSize::of(&record).is_some()
+            AnswerSize::from_trial(&record).is_some()
         };
         let names = ["/hola/Ana", "/hola/Luis", "/hola/Eva"];
         assert!(!of(&names, 900));
@@ -237,7 +237,7 @@ mod tests {
             (target.to_string().as_str(), caveats[0].id.as_str()),
             ("b/b", "answer_overhead")
         );
-        let all: Vec<AnswerSize> = records.iter().filter_map(AnswerSize::of).collect();
+        let all: Vec<AnswerSize> = records.iter().filter_map(AnswerSize::from_trial).collect();
         let context = Context { other_answers: all[1..2].to_vec(), ..Context::default() };
         assert_eq!(judged_in(judge, &records[0], &context), None);
     }

@@ -33,11 +33,11 @@ pub struct AnswerKind {
 impl AnswerKind {
     /// That of a trial; `None` if it has no answer with a status below 400.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Option<Self> {
+    pub fn from_trial(record: &TrialRecord) -> Option<Self> {
         let codes = &record.load.as_ref()?.measured.status.codes;
         let passed = codes.range(200..400).filter(|(_, count)| **count > 0);
         let status = *passed.max_by_key(|(_, count)| **count)?.0;
-        let size = AnswerSize::of(record).filter(|_| status < 300);
+        let size = AnswerSize::from_trial(record).filter(|_| status < 300);
         Some(Self { status, body: size.map(|size| size.body) })
     }
 
@@ -121,7 +121,7 @@ pub fn judge_run(records: &[TrialRecord], found: &mut RunCaveats) {
     let kinds: Vec<(&TargetId, Option<Step>, AnswerKind)> = repetitions(records)
         .into_iter()
         .filter_map(|(target, step, trials)| {
-            Some((target, step, trials.iter().find_map(|trial| AnswerKind::of(trial))?))
+            Some((target, step, trials.iter().find_map(|trial| AnswerKind::from_trial(trial))?))
         })
         .collect();
     between_steps(&kinds, found);

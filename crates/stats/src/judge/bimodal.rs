@@ -27,7 +27,7 @@ const NOT_FIRST: f64 = 0.1;
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     if matches!(evidence.profile().steps, Steps::Overload { .. })
         || evidence.drops_connections()
-        || slow_connections::of(evidence).is_some()
+        || slow_connections::find(evidence).is_some()
     {
         return None;
     }

@@ -43,14 +43,14 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 
 /// The caveat of one trial by itself.
 #[must_use]
-pub fn of(record: &TrialRecord) -> Option<Caveat> {
+pub fn find(record: &TrialRecord) -> Option<Caveat> {
     judge(&Evidence { record, context: &Context::default() })
 }
 
 /// The gravest caveat of these trials of one target.
 #[must_use]
 pub fn of_all(trials: &[&TrialRecord]) -> Option<Caveat> {
-    trials.iter().filter_map(|record| of(record)).max_by_key(|caveat| caveat.severity)
+    trials.iter().filter_map(|record| find(record)).max_by_key(|caveat| caveat.severity)
 }
 
 #[cfg(test)]

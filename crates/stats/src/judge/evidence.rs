@@ -423,7 +423,7 @@ impl<'a> Evidence<'a> {
     /// Where the user says what is measured.
     #[must_use]
     pub fn option_source(&self) -> OptionSource {
-        OptionSource::of(&self.record.spec)
+        OptionSource::from_spec(&self.record.spec)
     }
 
     /// The number of requests at which the load ends, if the profile sets one.

@@ -77,13 +77,13 @@ pub struct Held {
 impl Held {
     /// `None` if it is not known, or if users think.
     #[must_use]
-    pub fn of(evidence: &Evidence) -> Option<Self> {
+    pub fn from_evidence(evidence: &Evidence) -> Option<Self> {
         let measured = evidence.measured()?;
         let is_enough = measured.spans.response_time.count() >= FEWEST;
         Self::of_any(evidence).filter(|_| is_enough)
     }
 
-    /// As [`Self::of`], also of a few answers.
+    /// As [`Self::from_evidence`], also of a few answers.
     fn of_any(evidence: &Evidence) -> Option<Self> {
         let measured = evidence.measured().filter(|_| evidence.is_saturating())?;
         Some(Self {

@@ -55,7 +55,7 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
         return None;
     }
     // Connections that wait to be accepted are said by `accepts_slowly`.
-    if accepts_slowly::of(evidence).is_some() {
+    if accepts_slowly::find(evidence).is_some() {
         return None;
     }
     let service = &evidence.measured()?.spans.service_time;

@@ -75,7 +75,7 @@ pub fn law_doubted(law: &Usl, points: &[Point]) -> Option<String> {
             "the Universal Scalability Law does not describe the points: it misses them by {miss:.0} % in the median"
         ));
     }
-    let misses = Misses::of(points).filter(Misses::is_law_beaten)?;
+    let misses = Misses::from_points(points).filter(Misses::is_law_beaten)?;
     Some(format!(
         "the Universal Scalability Law does not predict: it would have missed the latest {} by {:.1} %, the best throughput so far by {:.1} %",
         counted(misses.points as u64, "point"),

@@ -16,7 +16,7 @@ pub enum OptionSource {
 impl OptionSource {
     /// Where it is said of a trial.
     #[must_use]
-    pub fn of(spec: &TrialSpec) -> Self {
+    pub fn from_spec(spec: &TrialSpec) -> Self {
         match spec.target.language.as_str() {
             // A load finds its server running and asks for no workers.
             "url" if spec.workers == 0 => Self::Load,

@@ -12,12 +12,12 @@ use crate::judge::{UNKNOWN, noisy_neighbour};
 /// The place of a caveat among others of one result: sort by it.
 #[must_use]
 pub fn place(caveat: &Caveat) -> (Reverse<Severity>, u8) {
-    of(caveat.severity, &caveat.id)
+    place_by(caveat.severity, &caveat.id)
 }
 
 /// The place of a caveat with this severity and name.
 #[must_use]
-pub fn of(severity: Severity, id: &str) -> (Reverse<Severity>, u8) {
+pub fn place_by(severity: Severity, id: &str) -> (Reverse<Severity>, u8) {
     let cause = match id {
         "other_programs" => 0,
         _ if noisy_neighbour::IDS.contains(&id) => 1,

@@ -83,7 +83,7 @@ mod tests {
             let ms = if rate > 1_000.0 { 90.0 } else { 1.0 };
             let mut record = ExampleTrial::search_step(rate).response_ms(ms).build();
             record.verdict = verdict(rate);
-            search.observe(rate, StepOutcome::of(&record).unwrap());
+            search.observe(rate, StepOutcome::from_trial(&record).unwrap());
             records.push(record);
         }
         let mut found = RunCaveats::new();

@@ -39,7 +39,7 @@ enum Habit {
 
 impl Habit {
     /// What is true of most closes; `None` without any.
-    fn of(closes: &Closes) -> Option<Self> {
+    fn from_closes(closes: &Closes) -> Option<Self> {
         if closes.by_idle_ns.count() * 2 > closes.count() {
             let (least_ns, most_ns) = bulk(&closes.by_idle_ns)?;
             return Some(Self::Idle { least_ns, most_ns });
@@ -128,7 +128,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
         },
         None => measured.closes.clone(),
     };
-    let habit = Habit::of(&closes)?;
+    let habit = Habit::from_closes(&closes)?;
     let closed = closes.count();
     let is_frequent = closed as f64 > NEGLIGIBLE * measured.requests.completed as f64;
     if !(is_frequent || habit.is_a_setting() && closed > 1) {

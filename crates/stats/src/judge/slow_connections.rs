@@ -62,12 +62,12 @@ impl TwoKinds {
 /// Whether connections are of two kinds.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let advice = "the server does not treat its connections alike (a slow worker or process that some are bound to, a queue of their own): one figure for all describes neither";
-    Some(caveat("slow_connections", Severity::Suspect, of(evidence)?.words(), advice))
+    Some(caveat("slow_connections", Severity::Suspect, find(evidence)?.words(), advice))
 }
 
 /// The two kinds of connections that the server makes.
 #[must_use]
-pub fn of(evidence: &Evidence) -> Option<TwoKinds> {
+pub fn find(evidence: &Evidence) -> Option<TwoKinds> {
     two_kinds(evidence).filter(|kinds| !kinds.is_of_batches())
 }
 

@@ -70,7 +70,7 @@ impl Stalls {
 
 /// Whether stalls of the same length return, or a single one is long.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let stalls = of(evidence)?;
+    let stalls = find(evidence)?;
     let (severity, advice) = match stalls.period_ns {
         Some(_) => (
             Severity::Note,
@@ -89,7 +89,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// answered meanwhile, or the time without answers is most of the load. `None` where the generator
 /// itself stood still, and for rates and users that change.
 #[must_use]
-pub fn of(evidence: &Evidence) -> Option<Stalls> {
+pub fn find(evidence: &Evidence) -> Option<Stalls> {
     if evidence.profile().changes() || evidence.goes_beyond() || evidence.drops_connections() {
         return None;
     }

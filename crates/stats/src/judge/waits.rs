@@ -56,7 +56,7 @@ impl Waiting {
 /// Whether requests wait for something that nothing measured shows. Where a number served at a time
 /// is known, `inferred_concurrency` says more.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
-    let waiting = of(evidence).filter(|_| inferred_concurrency::limit(evidence).is_none())?;
+    let waiting = find(evidence).filter(|_| inferred_concurrency::limit(evidence).is_none())?;
     let advice = "look for what they wait for: a lock, a full pool of threads or connections, a queue, a limit of the rate";
     Some(caveat("waits", Severity::Note, waiting.words(), advice))
 }
@@ -66,7 +66,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// quarter, compared with the longest single request, where all requests are of one kind. `None`
 /// without single requests or CPU use.
 #[must_use]
-pub fn of(evidence: &Evidence) -> Option<Waiting> {
+pub fn find(evidence: &Evidence) -> Option<Waiting> {
     let alone_ns = evidence.single_ns()?;
     let times = &evidence.measured()?.spans.service_time;
     let now_ns = times.quantile_ns(0.5)? as f64;

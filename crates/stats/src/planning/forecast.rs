@@ -27,7 +27,7 @@ pub struct Costs {
 impl Costs {
     /// What these trials cost.
     #[must_use]
-    pub fn of(trials: &[TrialRecord]) -> Self {
+    pub fn from_trials(trials: &[TrialRecord]) -> Self {
         let mut begun: BTreeMap<u32, u64> = BTreeMap::new();
         for trial in trials {
             let first = begun.entry(trial.spec.repetition).or_insert(trial.started_unix_ns);
@@ -72,7 +72,7 @@ impl Forecast {
     /// For a figure after `made` repetitions. `None` if its scatter is unknown, or more than
     /// [`MOST`] are needed.
     #[must_use]
-    pub fn of(starts: &Starts, made: u32, within: f64, costs: &Costs) -> Option<Self> {
+    pub fn from_starts(starts: &Starts, made: u32, within: f64, costs: &Costs) -> Option<Self> {
         let scatter = starts.scatter()?;
         let is_enough = |more: &u32| {
             let half = half_width((made + more) as usize);
@@ -124,14 +124,14 @@ mod tests {
     #[test]
     fn more_repetitions_are_foretold_by_the_scatter_so_far() {
         let costs = Costs { repetition_ns: Some(30e9), measured_ns: 1e9 };
-        let found = Forecast::of(&starts(&FIVE, None), 5, 0.02, &costs).unwrap();
+        let found = Forecast::from_starts(&starts(&FIVE, None), 5, 0.02, &costs).unwrap();
         // The standard deviation is 0.0158, so 1.25 of them may be left: as after 10 starts.
         assert_eq!((found.repetitions, found.ns), (5, Some(150e9)));
         assert_eq!(found.longer, None, "what is within a start is unknown");
-        let finer = Forecast::of(&starts(&FIVE, None), 5, 0.005, &costs).unwrap();
+        let finer = Forecast::from_starts(&starts(&FIVE, None), 5, 0.005, &costs).unwrap();
         assert!(finer.repetitions > 50, "{finer:?}");
-        assert_eq!(Forecast::of(&starts(&FIVE, None), 5, 1e-5, &costs), None);
-        assert_eq!(Forecast::of(&starts(&[], None), 5, 0.02, &costs), None);
+        assert_eq!(Forecast::from_starts(&starts(&FIVE, None), 5, 1e-5, &costs), None);
+        assert_eq!(Forecast::from_starts(&starts(&[], None), 5, 0.02, &costs), None);
     }
 
     #[test]
@@ -162,9 +162,9 @@ mod tests {
             trial
         };
         let trials = [trial(0, 100), trial(0, 108), trial(1, 120), trial(2, 140)];
-        assert_eq!(Costs::of(&trials).repetition_ns, Some(20e9));
-        assert_eq!(Costs::of(&trials[..2]).repetition_ns, None);
+        assert_eq!(Costs::from_trials(&trials).repetition_ns, Some(20e9));
+        assert_eq!(Costs::from_trials(&trials[..2]).repetition_ns, None);
         // A clock that was set back says nothing.
-        assert_eq!(Costs::of(&[trial(0, 100), trial(1, 50)]).repetition_ns, None);
+        assert_eq!(Costs::from_trials(&[trial(0, 100), trial(1, 50)]).repetition_ns, None);
     }
 }

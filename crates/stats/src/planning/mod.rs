@@ -82,7 +82,7 @@ impl Row {
 impl Progress {
     /// The progress of a run after so many repetitions; `None` if it has no goal.
     #[must_use]
-    pub fn of(header: &RunHeader, trials: &[TrialRecord], made: u32) -> Option<Self> {
+    pub fn from_trials(header: &RunHeader, trials: &[TrialRecord], made: u32) -> Option<Self> {
         let goal = header.plan.goal.clone()?;
         let is_there =
             |id: &&TargetId| header.targets.get(id).is_none_or(|info| info.unavailable.is_none());
@@ -93,7 +93,7 @@ impl Progress {
         } else {
             changes(trials, &goal.changes, made)
         };
-        let costs = Costs::of(trials);
+        let costs = Costs::from_trials(trials);
         let rows: Vec<Row> = starts.iter().map(|one| row(one, made, goal.within, &costs)).collect();
         // Who is not there is left behind. Before the first look nothing is known.
         let is_whole =
@@ -109,7 +109,7 @@ impl Progress {
     #[must_use]
     pub fn of_run(record: &RunRecord) -> Option<Self> {
         let made = record.trials.iter().map(|trial| trial.spec.repetition + 1).max().unwrap_or(0);
-        let whole = Self::of(&record.header, &record.trials, made)?;
+        let whole = Self::from_trials(&record.header, &record.trials, made)?;
         if record.state == RunState::Finished || made < 2 {
             return Some(whole);
         }
@@ -125,7 +125,11 @@ impl Progress {
             has_last(&row.target, row.at) && base.is_none_or(|base| has_last(base, row.at))
         };
         let is_whole = whole.rows.iter().all(has_both);
-        if is_whole { Some(whole) } else { Self::of(&record.header, &record.trials, made - 1) }
+        if is_whole {
+            Some(whole)
+        } else {
+            Self::from_trials(&record.header, &record.trials, made - 1)
+        }
     }
 
     /// Whether another repetition may bring the run closer to its goal. Time is not looked at.
@@ -158,7 +162,7 @@ fn row(starts: &Starts, made: u32, within: Option<f64>, costs: &Costs) -> Row {
         reach,
         starts_differ: starts.scatter(),
         within_a_start: starts.within_a_start,
-        forecast: helps.and_then(|within| Forecast::of(starts, made, within, costs)),
+        forecast: helps.and_then(|within| Forecast::from_starts(starts, made, within, costs)),
         stuck: starts.stuck.clone(),
     }
 }

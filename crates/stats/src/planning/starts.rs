@@ -83,7 +83,7 @@ pub fn starts(trials: &[TrialRecord], targets: &[TargetId], made: u32) -> Vec<St
 fn of_step(target: &TargetId, step: Option<Step>, own: &[&TrialRecord], made: u32) -> Starts {
     let by_repetition = by_repetition(own.iter(), step, made);
     let figures = by_repetition.values().filter_map(|trial| {
-        let by = RankedBy::of(&trial.spec.profile).figure();
+        let by = RankedBy::from_profile(&trial.spec.profile).figure();
         figure(trial, by, Resting::OnUsed)
     });
     of_figures((target, step, None), figures.collect(), made, stuck(&by_repetition, made))
@@ -104,7 +104,7 @@ pub fn changes(trials: &[TrialRecord], changed: &[Changed], made: u32) -> Vec<St
 }
 
 fn of_pair(changed: &Changed, step: Option<Step>, both: &[&TrialRecord], made: u32) -> Starts {
-    let resting = Resting::of(both.iter().copied());
+    let resting = Resting::from_trials(both.iter().copied());
     let of = |target: &TargetId| -> BTreeMap<u32, &TrialRecord> {
         let own = both.iter().filter(|trial| trial.spec.target == *target);
         by_repetition(own, step, made)
@@ -195,14 +195,14 @@ fn rounding(trial: &TrialRecord, figure: Figure) -> f64 {
 fn figure(trial: &TrialRecord, figure: Figure, resting: Resting) -> Option<OfStart> {
     is_whole(trial).then_some(())?;
     if trial.slices.is_empty() {
-        let by = RankedBy::of(&trial.spec.profile);
+        let by = RankedBy::from_profile(&trial.spec.profile);
         let sample = with_chance(trial, ranked_sample(by, trial.load.as_ref()?)?);
         let rounding = rounding(trial, figure);
         return OfStart::new(sample.value.ln(), &relative(&sample.windows), rounding);
     }
     // Slices without the figure are left out below; a start that has none as a whole is not known better.
     value(figure, trial).filter(|whole| whole.is_finite())?;
-    let level = Observed::of(&[trial], figure, resting).levels().pop()?;
+    let level = Observed::from_trials(&[trial], figure, resting).levels().pop()?;
     OfStart::new(level.log, &level.residuals, rounding(trial, figure))
 }
 
@@ -214,7 +214,7 @@ fn ratio(
     figure: Figure,
     resting: Resting,
 ) -> Option<OfStart> {
-    let observed = |trial| Observed::of(&[trial], figure, resting);
+    let observed = |trial| Observed::from_trials(&[trial], figure, resting);
     let rounding = rounding(trial, figure) + rounding(base, figure);
     if let Some((own, other)) = observed(trial).levels_with(&observed(base)).pop() {
         let both = own.residuals.iter().zip(&other.residuals);
@@ -262,7 +262,7 @@ fn stuck(by_repetition: &BTreeMap<u32, &TrialRecord>, made: u32) -> Option<Strin
             let why = if names.is_empty() { "no result".into() } else { names.join(", ") };
             return Some(format!("repetition {number} is INVALID: {why}"));
         }
-        let by = RankedBy::of(&trial.spec.profile).figure();
+        let by = RankedBy::from_profile(&trial.spec.profile).figure();
         let has_figure = figure(trial, by, Resting::OnUsed).is_some();
         (!has_figure).then(|| format!("repetition {number} is not whole, or has no figure"))
     })

@@ -12,21 +12,21 @@ use crate::interval::anytime::FEWEST_STARTS;
 
 const NAMES: [&str; 2] = ["go/net-http", "c/nginx"];
 
-fn of(goal: Goal) -> RunHeader {
+fn with_goal(goal: Goal) -> RunHeader {
     let mut header = header("hello", "Hello", closed(), &NAMES);
     (header.plan.goal, header.plan.precision) = (Some(goal), None);
     header
 }
 
 fn within(within: f64) -> RunHeader {
-    of(Goal::of(Some(within), None).unwrap())
+    with_goal(Goal::from_parts(Some(within), None).unwrap())
 }
 
 /// The change of goodput from the first target to the second is to be known.
 fn change_within(within: f64) -> RunHeader {
     let [base, target] = NAMES.map(|name| name.parse().unwrap());
     let changes = vec![Changed { base, target, figure: Figure::Goodput }];
-    of(Goal { changes, ..Goal::of(Some(within), None).unwrap() })
+    with_goal(Goal { changes, ..Goal::from_parts(Some(within), None).unwrap() })
 }
 
 /// Both targets, measured so often.
@@ -46,7 +46,7 @@ fn beside(host: f64, repetitions: u32, start: f64, seed: u64) -> Vec<TrialRecord
 }
 
 fn progress(header: &RunHeader, trials: &[TrialRecord], made: u32) -> Progress {
-    Progress::of(header, trials, made).unwrap()
+    Progress::from_trials(header, trials, made).unwrap()
 }
 
 /// Where a run with these trials ends at the latest: at the first look after which nothing is open. `None`
@@ -79,12 +79,12 @@ fn a_goal_is_reached_by_starts_that_scatter_little() {
 
 #[test]
 fn a_time_alone_goes_on_while_anything_can_be_learnt() {
-    let header = of(Goal::of(None, Some(1)).unwrap());
+    let header = with_goal(Goal::from_parts(None, Some(1)).unwrap());
     let found = progress(&header, &trials(5, 0.002, 1), 5);
     assert_eq!((found.reached, found.is_open()), (None, true));
     let mut without = header;
     without.plan.goal = None;
-    assert!(Progress::of(&without, &[], 5).is_none());
+    assert!(Progress::from_trials(&without, &[], 5).is_none());
 }
 
 /// A target that failed or is INVALID holds nobody up, and its run has not reached its goal.

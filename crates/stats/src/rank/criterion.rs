@@ -33,21 +33,21 @@ mod tests {
     use crate::simulated::test_noise::Noise;
     use pippin_model::example::ExampleTrial;
 
-    fn of(record: ExampleTrial) -> RankedBy {
-        RankedBy::of(&record.build().spec.profile)
+    fn ranking(record: ExampleTrial) -> RankedBy {
+        RankedBy::from_profile(&record.build().spec.profile)
     }
 
     #[test]
     fn the_schedule_sets_the_goodput_of_open_loops_and_devices_only() {
         assert_eq!(
-            [of(ExampleTrial::open(10.0)), of(ExampleTrial::devices(10))],
+            [ranking(ExampleTrial::open(10.0)), ranking(ExampleTrial::devices(10))],
             [RankedBy::ResponseP99; 2]
         );
         assert_eq!(
             [
-                of(ExampleTrial::hello()),
-                of(ExampleTrial::hello().sweep_point(1, &[1, 2])),
-                of(ExampleTrial::search_step(10.0))
+                ranking(ExampleTrial::hello()),
+                ranking(ExampleTrial::hello().sweep_point(1, &[1, 2])),
+                ranking(ExampleTrial::search_step(10.0))
             ],
             [RankedBy::Goodput; 3]
         );

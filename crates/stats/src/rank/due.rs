@@ -26,7 +26,7 @@ struct Due<'a> {
 
 impl<'a> Due<'a> {
     /// A span of a load that begins and ends with a request and its answer ([`is_of_answers`]).
-    fn of(measured: &'a Measured, span: Span) -> Self {
+    fn from_span(measured: &'a Measured, span: Span) -> Self {
         let (times, requests) = (span.histogram(&measured.spans), measured.requests);
         // A request that times out is recorded at its timeout; one whose connection breaks is not.
         let broken = (requests.completed + requests.failed).saturating_sub(times.count());
@@ -114,7 +114,7 @@ impl<'a> Due<'a> {
 /// `below_ns`.
 #[must_use]
 pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
-    let due = Due::of(measured, Span::ResponseTime);
+    let due = Due::from_span(measured, Span::ResponseTime);
     let (times, below_ns) = (due.times, below_ns.saturating_sub(1));
     let within = times.fraction_at_or_below(below_ns)? * times.count() as f64;
     let within = (within - due.wrong as f64).max(0.0);
@@ -125,7 +125,7 @@ pub fn share_within(measured: &Measured, below_ns: u64) -> Option<f64> {
 /// nanoseconds; `None` if fewer had one at all, or nothing was recorded.
 #[must_use]
 pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
-    Due::of(measured, Span::ResponseTime).quantile_ns(q)
+    Due::from_span(measured, Span::ResponseTime).quantile_ns(q)
 }
 
 /// A point of a time span in nanoseconds. In spans of a request with its answer, requests that were
@@ -134,7 +134,7 @@ pub fn quantile_ns(measured: &Measured, q: f64) -> Option<u64> {
 #[must_use]
 pub fn point(measured: &Measured, span: Span, point: Point) -> Option<f64> {
     if is_of_answers(span) {
-        Due::of(measured, span).point(point)
+        Due::from_span(measured, span).point(point)
     } else {
         point.read(span.histogram(&measured.spans))
     }
@@ -150,14 +150,14 @@ const fn is_of_answers(span: Span) -> bool {
 /// no maximum ([`point`]), but it has this.
 #[must_use]
 pub fn longest_ns(measured: &Measured) -> Option<u64> {
-    Due::of(measured, Span::ResponseTime).longest_ns()
+    Due::from_span(measured, Span::ResponseTime).longest_ns()
 }
 
 /// The response times as tables show them, which gates and charts read too ([`point`]): a figure that
 /// is beyond any time, because requests never had a right answer, is `None`.
 #[must_use]
 pub fn summary(measured: &Measured) -> Summary {
-    let due = Due::of(measured, Span::ResponseTime);
+    let due = Due::from_span(measured, Span::ResponseTime);
     let q = |q| due.quantile_ns(q);
     let known = |point| due.point(point).filter(|ns| ns.is_finite());
     Summary {

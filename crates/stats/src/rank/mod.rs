@@ -209,7 +209,7 @@ mod tests {
             .collect();
         let trials: Vec<Vec<_>> = trials.iter().map(|trials| trials.iter().collect()).collect();
         let trials: Vec<&[_]> = trials.iter().map(Vec::as_slice).collect();
-        let pairs = Pairs::of(&trials, Figure::Goodput);
+        let pairs = Pairs::from_targets(&trials, Figure::Goodput);
         let shown = |rank: Option<RankInterval>| rank.map_or("-".into(), |rank| rank.to_string());
         rank_intervals(&pairs, Better::More, &vec![false; pairs.len()])
             .into_iter()

@@ -40,7 +40,7 @@ pub fn is_precise_enough<R: Rng + ?Sized>(
             .iter()
             .any(|other| other.step == summary.step && other.standing.to_reference.is_some());
         if let Some(to) = summary.standing.to_reference {
-            let ratio = to.of(summary.ranked_by.figure());
+            let ratio = to.ratio(summary.ranked_by.figure());
             ratio.is_some_and(|ratio| is_narrow(ratio.value, &ratio.interval, precision))
         } else if is_alone {
             let own = summary.ranked.and_then(|figure| Some((figure.median, figure.interval?)));

@@ -88,7 +88,7 @@ fn doubt_ratios(
 ) {
     let Some(reference) = place_of_reference.filter(|_| members.len() > 1) else { return };
     let reach = |place: &usize| -> Option<f64> {
-        let ratio = summaries[*place].standing.to_reference?.of(by.figure())?;
+        let ratio = summaries[*place].standing.to_reference?.ratio(by.figure())?;
         Some(unsure::reach_of_ratio(&ratio))
     };
     let reaches: Vec<Option<f64>> = members.iter().map(reach).collect();
@@ -174,7 +174,7 @@ fn in_rounds(
     reference: Option<usize>,
     at_least: &[bool],
 ) -> Compared {
-    let of = |figure: Figure| Pairs::of(own, figure);
+    let of = |figure: Figure| Pairs::from_targets(own, figure);
     let (goodput, cpu, p50, p99) =
         (of(Figure::Goodput), of(Figure::Cpu), of(Figure::P50), of(Figure::P99));
     let ranked = match by {
@@ -271,7 +271,7 @@ fn others(
 /// See [`Field::noise`].
 fn noise(compared: &Compared, figure: Figure) -> Option<f64> {
     let reach = |to: &ToReference| {
-        let interval = to.of(figure)?.interval;
+        let interval = to.ratio(figure)?.interval;
         Some((interval.high / interval.low).sqrt() - 1.0)
     };
     median(&compared.to_reference.iter().flatten().filter_map(reach).collect::<Vec<_>>())

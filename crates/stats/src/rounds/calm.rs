@@ -147,7 +147,7 @@ pub struct SliceCounts {
 impl SliceCounts {
     /// The counts of these trials; `None` if none of them was measured in slices.
     #[must_use]
-    pub fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Option<Self> {
+    pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Option<Self> {
         let slices: Vec<&Slice> = trials.into_iter().flat_map(|trial| &trial.slices).collect();
         let count =
             |is_so: fn(&Slice) -> bool| slices.iter().filter(|slice| is_so(slice)).count() as u64;
@@ -241,10 +241,10 @@ mod tests {
     fn a_run_says_how_calm_it_was() {
         use pippin_model::example::ExampleTrial;
         let mut trial = ExampleTrial::hello().build();
-        assert_eq!(SliceCounts::of([&trial]), None);
+        assert_eq!(SliceCounts::from_trials([&trial]), None);
         trial.slices = vec![slice(0, 0.0, 0.01), slice(1, 0.1, 0.0), slice(2, 0.0, 0.2)];
         choose(&mut trial.slices, 4, &[]);
-        let counts = SliceCounts::of([&trial]).unwrap();
+        let counts = SliceCounts::from_trials([&trial]).unwrap();
         assert_eq!((counts.made, counts.calm), (3, 1));
         assert_eq!((counts.used, counts.used_disturbed), (2, 1));
         assert!((counts.steal.unwrap() - 0.1 / 3.0).abs() < 1e-9);

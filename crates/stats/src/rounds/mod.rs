@@ -40,7 +40,7 @@ pub(crate) enum Resting {
 
 impl Resting {
     /// The choice for these trials. It depends only on the host.
-    pub(crate) fn of<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
+    pub(crate) fn from_trials<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
         let (calm, all) = trials
             .into_iter()
             .flat_map(|record| &record.slices)
@@ -123,7 +123,7 @@ pub(crate) struct Level {
 impl Observed {
     /// The slices of these trials of one target that pairs use. A disturbed round has more than one
     /// slice: they count together.
-    pub(crate) fn of(trials: &[&TrialRecord], figure: Figure, resting: Resting) -> Self {
+    pub(crate) fn from_trials(trials: &[&TrialRecord], figure: Figure, resting: Resting) -> Self {
         let mut repetitions: BTreeMap<u32, BTreeMap<u32, Part>> = BTreeMap::new();
         for record in trials {
             let rounds = repetitions.entry(record.spec.repetition).or_default();

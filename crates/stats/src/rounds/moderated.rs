@@ -23,7 +23,7 @@ const LEAST_VARIANCE: f64 = 1e-10;
 impl Prior {
     /// The prior from variances with their degrees of freedom. It is worth at most `most` degrees.
     /// `None` if there is nothing to borrow.
-    pub(crate) fn of(variances: &[(f64, f64)], most: f64) -> Option<Self> {
+    pub(crate) fn from_variances(variances: &[(f64, f64)], most: f64) -> Option<Self> {
         if most <= 0.0 {
             return None;
         }
@@ -71,12 +71,17 @@ mod tests {
 
     #[test]
     fn alike_variances_are_pooled_and_unlike_ones_are_not() {
-        let alike = Prior::of(&[(1e-4, 2.0), (1.1e-4, 2.0), (0.9e-4, 2.0)], 4.0).unwrap();
+        let alike =
+            Prior::from_variances(&[(1e-4, 2.0), (1.1e-4, 2.0), (0.9e-4, 2.0)], 4.0).unwrap();
         assert_eq!(alike.degrees, 4.0);
-        let unlike = Prior::of(&[(1e-8, 2.0), (1e-4, 2.0), (1.0, 2.0)], 4.0).unwrap();
+        let unlike = Prior::from_variances(&[(1e-8, 2.0), (1e-4, 2.0), (1.0, 2.0)], 4.0).unwrap();
         assert!(unlike.degrees < 1.0, "{unlike:?}");
-        assert_eq!(Prior::of(&[(1e-4, 2.0)], 0.0), None);
-        assert_eq!(Prior::of(&[(1e-4, 2.0)], 4.0), None, "one pair has nothing to borrow from");
+        assert_eq!(Prior::from_variances(&[(1e-4, 2.0)], 0.0), None);
+        assert_eq!(
+            Prior::from_variances(&[(1e-4, 2.0)], 4.0),
+            None,
+            "one pair has nothing to borrow from"
+        );
     }
 
     #[test]

@@ -80,7 +80,7 @@ enum Scatter {
 impl Estimate {
     /// The estimate from one logarithm and the residuals of its rounds for each repetition; `None`
     /// if the scatter is unknown.
-    fn of(repetitions: &[Level]) -> Option<Self> {
+    fn from_repetitions(repetitions: &[Level]) -> Option<Self> {
         let logs: Vec<f64> = repetitions.iter().map(|level| level.log).collect();
         let log = mean(&logs)?;
         let scatter = if let [only] = repetitions {
@@ -104,13 +104,14 @@ impl Estimate {
         };
         let differences: Vec<Level> =
             first.levels_with(second).into_iter().map(difference).collect();
-        Some(Self { is_within_rounds: true, ..Self::of(&differences)? })
+        Some(Self { is_within_rounds: true, ..Self::from_repetitions(&differences)? })
     }
 
     /// First over second, for two targets whose common rounds, if there are any, do not show how
     /// their ratio scatters.
     fn apart(first: &Observed, second: &Observed) -> Option<Self> {
-        let (a, b) = (Self::of(&first.levels())?, Self::of(&second.levels())?);
+        let (a, b) =
+            (Self::from_repetitions(&first.levels())?, Self::from_repetitions(&second.levels())?);
         let ((va, da, basis_a), (vb, db, basis_b)) =
             (a.of_mean(&Known::NOTHING), b.of_mean(&Known::NOTHING));
         let basis = if basis_a == basis_b { basis_a } else { Basis::Windows };
@@ -145,10 +146,11 @@ impl Estimate {
 impl Pairs {
     /// Compares all targets, each given by its trials at one step.
     #[must_use]
-    pub fn of(targets: &[&[&TrialRecord]], figure: Figure) -> Self {
-        let resting = Resting::of(targets.iter().flat_map(|trials| trials.iter().copied()));
+    pub fn from_targets(targets: &[&[&TrialRecord]], figure: Figure) -> Self {
+        let resting =
+            Resting::from_trials(targets.iter().flat_map(|trials| trials.iter().copied()));
         let observed: Vec<Observed> =
-            targets.iter().map(|trials| Observed::of(trials, figure, resting)).collect();
+            targets.iter().map(|trials| Observed::from_trials(trials, figure, resting)).collect();
         let mut estimates = Vec::new();
         for (place, first) in observed.iter().enumerate() {
             for second in &observed[place + 1..] {
@@ -255,10 +257,10 @@ pub fn compare(
     second: &[&TrialRecord],
     figure: Figure,
 ) -> Option<Compared> {
-    let pairs = Pairs::of(&[first, second], figure);
+    let pairs = Pairs::from_targets(&[first, second], figure);
     let (ratio, is_within_rounds) = (pairs.ratio(1, 0)?, pairs.is_within_rounds(1, 0));
-    let resting = Resting::of(first.iter().chain(second).copied());
-    let of = |trials| Observed::of(trials, figure, resting);
+    let resting = Resting::from_trials(first.iter().chain(second).copied());
+    let of = |trials| Observed::from_trials(trials, figure, resting);
     let (of_first, of_second) = (of(first), of(second));
     let logs = |levels: Vec<Level>| levels.into_iter().map(|level| level.log).collect();
     let (a, b): (Vec<f64>, Vec<f64>) = if is_within_rounds {
@@ -306,7 +308,7 @@ fn known_of(estimates: &[Option<Estimate>], targets: usize) -> Known {
         .into_iter()
         .map(|(variance, degrees, of_rounds)| (variance / known.unit(of_rounds), degrees))
         .collect();
-    Known { prior: Prior::of(&times, others as f64 * degrees), ..known }
+    Known { prior: Prior::from_variances(&times, others as f64 * degrees), ..known }
 }
 
 /// How far the 95 % interval of a target's own figure reaches, as a factor above 1: the figure
@@ -314,7 +316,9 @@ fn known_of(estimates: &[Option<Estimate>], targets: usize) -> Known {
 /// unknown. It includes disturbances of whole repetitions, which cancel out in ratios.
 #[must_use]
 pub fn factor(trials: &[&TrialRecord], figure: Figure) -> Option<(f64, Basis)> {
-    let estimate = Estimate::of(&Observed::of(trials, figure, Resting::OnUsed).levels())?;
+    let estimate = Estimate::from_repetitions(
+        &Observed::from_trials(trials, figure, Resting::OnUsed).levels(),
+    )?;
     let (half, basis) = estimate.half_width(&Known::NOTHING);
     Some((half.exp(), basis))
 }
@@ -332,7 +336,7 @@ mod tests {
         let trials: Vec<Vec<&TrialRecord>> =
             targets.iter().map(|trials| trials.iter().collect()).collect();
         let trials: Vec<&[&TrialRecord]> = trials.iter().map(Vec::as_slice).collect();
-        Pairs::of(&trials, figure)
+        Pairs::from_targets(&trials, figure)
     }
 
     #[test]

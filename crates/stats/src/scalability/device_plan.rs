@@ -63,7 +63,7 @@ impl Measured {
     /// The figures of a trial; `None` if it is not a device trial, has no result, or has no usage
     /// figures.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Option<Self> {
+    pub fn from_trial(record: &TrialRecord) -> Option<Self> {
         let Schedule::Devices { devices, .. } = record.spec.profile.schedule else { return None };
         let load = record.load.as_ref()?;
         let used = record.usage.as_ref()?.roles.get(&Role::Target)?;

@@ -66,7 +66,7 @@ pub struct Ladder {
 impl Ladder {
     /// From the trials of one target; `None` for other loads than several rates.
     #[must_use]
-    pub fn of(trials: &[&TrialRecord]) -> Option<Self> {
+    pub fn from_trials(trials: &[&TrialRecord]) -> Option<Self> {
         let profile = &trials.first()?.spec.profile;
         if !profile.is_rates() {
             return None;
@@ -152,7 +152,8 @@ mod tests {
         let due = (rate * 10.0) as u64;
         let right = answered(rate, service_ns).min(due);
         let step = Some(Step::Rate { per_s: rate });
-        let example = ExampleTrial::of(&profile(), step).completed(right).censored(due - right);
+        let example =
+            ExampleTrial::from_profile(&profile(), step).completed(right).censored(due - right);
         let mut record = example.build();
         record.verdict = Verdict::Valid;
         record
@@ -171,7 +172,7 @@ mod tests {
     }
 
     fn ladder(records: &[TrialRecord]) -> Ladder {
-        Ladder::of(&records.iter().collect::<Vec<_>>()).unwrap()
+        Ladder::from_trials(&records.iter().collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -218,7 +219,7 @@ mod tests {
         wrong.load = None;
         assert!(leaves(&wrong).unwrap().contains("how much it answered is unknown"));
         assert_eq!(leaves(&ExampleTrial::open(100.0).build()), None, "one rate is no ladder");
-        assert_eq!(Ladder::of(&[&ExampleTrial::hello().build()]), None);
+        assert_eq!(Ladder::from_trials(&[&ExampleTrial::hello().build()]), None);
     }
 
     #[test]

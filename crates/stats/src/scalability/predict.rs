@@ -65,7 +65,7 @@ impl Misses {
     /// Of these points, in ascending order; `None` if the law has not predicted one of them, for
     /// which it needs three points before.
     #[must_use]
-    pub fn of(points: &[Point]) -> Option<Self> {
+    pub fn from_points(points: &[Point]) -> Option<Self> {
         let missed = |at: usize| {
             let (before, now) = (&points[..at], points[at]);
             let usl = fit(before)?.throughput_at(now.n) / now.x - 1.0;
@@ -97,7 +97,7 @@ fn best(points: &[Point]) -> f64 {
 /// without a point.
 #[must_use]
 pub fn predict(so_far: &[Point], n: f64) -> Option<Prediction> {
-    if Misses::of(so_far).is_some_and(|misses| misses.is_law_beaten()) {
+    if Misses::from_points(so_far).is_some_and(|misses| misses.is_law_beaten()) {
         let throughput_per_s = best(so_far);
         let response_time_ns = n / throughput_per_s * 1e9;
         return Some(Prediction { n, throughput_per_s, response_time_ns, law: Law::Best });
@@ -176,7 +176,7 @@ mod tests {
         assert!((ms - 25.78).abs() < 0.01, "{ms} ms, N / best throughput");
         let by_law = 128.0 / fit(&points).unwrap().throughput_at(128.0) * 1e3;
         assert!((by_law - 45.6).abs() < 0.1, "{by_law} ms by the law alone");
-        let misses = Misses::of(&points).unwrap();
+        let misses = Misses::from_points(&points).unwrap();
         assert!(misses.best < 0.01 && misses.usl > 0.1 && misses.points == 2, "{misses:?}");
     }
 

@@ -62,7 +62,7 @@ pub fn compared(
     base: Option<usize>,
     best: Option<usize>,
 ) -> Compared {
-    let ratios = Ratios::of(trials, by);
+    let ratios = Ratios::from_trials(trials, by);
     let to = |place: Option<usize>| -> Vec<Option<Ratio>> {
         (0..trials.len()).map(|other| ratios.get(other, place?)).collect()
     };
@@ -72,7 +72,7 @@ pub fn compared(
 /// Where the curve through these values bends, which are in ascending order.
 #[must_use]
 pub fn shape(trials: &[&[&TrialRecord]], by: RankedBy) -> Shape {
-    let ratios = Ratios::of(trials, by);
+    let ratios = Ratios::from_trials(trials, by);
     let count = trials.len();
     let all: Option<Vec<Vec<Gain>>> = (0..count)
         .map(|early| (0..count).map(|late| ratios.gain(by.better(), early, late)).collect())
@@ -95,9 +95,9 @@ enum Ratios {
 }
 
 impl Ratios {
-    fn of(trials: &[&[&TrialRecord]], by: RankedBy) -> Self {
+    fn from_trials(trials: &[&[&TrialRecord]], by: RankedBy) -> Self {
         if trials.iter().all(|trials| trials.iter().any(|record| has_slices(record))) {
-            return Self::InRounds(Pairs::of(trials, by.figure()));
+            return Self::InRounds(Pairs::from_targets(trials, by.figure()));
         }
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
         let samples: Vec<Vec<Sample>> =

@@ -12,7 +12,11 @@ pub struct Within<'a> {
 
 impl<'a> Within<'a> {
     /// Those of these loads between two instants, nanoseconds after the start of the measured part.
-    pub fn of(loads: impl IntoIterator<Item = &'a LoadResult>, from_ns: u64, to_ns: u64) -> Self {
+    pub fn from_loads(
+        loads: impl IntoIterator<Item = &'a LoadResult>,
+        from_ns: u64,
+        to_ns: u64,
+    ) -> Self {
         let bounds = from_ns as i64..to_ns as i64;
         let lies_within = |window: &&Window| {
             let end = window.from_ns + window.duration_ns as i64;

@@ -208,7 +208,7 @@ pub struct ToReference {
 impl ToReference {
     /// The ratio of this figure.
     #[must_use]
-    pub const fn of(&self, figure: Figure) -> Option<Ratio> {
+    pub const fn ratio(&self, figure: Figure) -> Option<Ratio> {
         match figure {
             Figure::Goodput => self.goodput,
             Figure::P50 => self.p50,
@@ -287,8 +287,9 @@ pub fn summarise_one<R: Rng + ?Sized>(
     rng: &mut R,
 ) -> TargetSummary {
     let together = together(trials);
-    let ranked_by =
-        trials.first().map_or(RankedBy::Goodput, |record| RankedBy::of(&record.spec.profile));
+    let ranked_by = trials
+        .first()
+        .map_or(RankedBy::Goodput, |record| RankedBy::from_profile(&record.spec.profile));
     let goodput_per_s = of_figure(trials, Figure::Goodput, rng);
     let ranked = match ranked_by {
         RankedBy::Goodput => goodput_per_s,
@@ -332,8 +333,8 @@ pub fn summarise_one<R: Rng + ?Sized>(
         errors: together.errors,
         connections: together.connections,
         bytes: together.bytes,
-        usage: UsageFigures::of(trials),
-        cost: CostFigures::of(trials),
+        usage: UsageFigures::from_trials(trials),
+        cost: CostFigures::from_trials(trials),
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),
         instructions_per_request: median_of(trials, |record| Figure::Instructions.read(record)),
         packed: median_of(trials, |record| Figure::Packed.read(record)),
@@ -346,7 +347,7 @@ pub fn summarise_one<R: Rng + ?Sized>(
         ranked,
         cpu_s_per_million: of_figure(trials, Figure::Cpu, rng)
             .map(|per_request_ns| per_request_ns.times(1e-3).with_best(Better::Less)),
-        slices: SliceCounts::of(trials.iter().copied()),
+        slices: SliceCounts::from_trials(trials.iter().copied()),
         standing: Standing::default(),
     }
 }

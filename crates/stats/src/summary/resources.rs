@@ -62,7 +62,7 @@ pub struct CostFigures {
 }
 
 impl UsageFigures {
-    pub(crate) fn of(trials: &[&TrialRecord]) -> Self {
+    pub(crate) fn from_trials(trials: &[&TrialRecord]) -> Self {
         let usage = |figure: &dyn Fn(&Usage) -> Option<f64>| {
             median_of(trials, |trial| figure(trial.usage.as_ref()?))
         };
@@ -103,7 +103,7 @@ impl UsageFigures {
 }
 
 impl CostFigures {
-    pub(crate) fn of(trials: &[&TrialRecord]) -> Self {
+    pub(crate) fn from_trials(trials: &[&TrialRecord]) -> Self {
         let cpu = |role: Role| {
             median_of(trials, |trial| {
                 cpu_seconds_per_million(trial.load.as_ref()?, trial.usage.as_ref()?, role)
@@ -189,8 +189,8 @@ mod tests {
         let of = |record: &TrialRecord| {
             let trials = [record];
             (
-                UsageFigures::of(&trials).generator_cores,
-                CostFigures::of(&trials).generator_cpu_s_per_million,
+                UsageFigures::from_trials(&trials).generator_cores,
+                CostFigures::from_trials(&trials).generator_cpu_s_per_million,
             )
         };
         let right = record.load.as_ref().unwrap().measured.goodput_per_s().unwrap();

@@ -224,7 +224,7 @@ fn a_target_without_a_result_and_a_second_doubt_never_raise_the_trust() {
     use crate::summary::trust::{Answer, Trust};
     let trust = |records: &[TrialRecord]| {
         let rows = summarised(records);
-        Trust::of(&rows.iter().collect::<Vec<_>>(), records)
+        Trust::from_summaries(&rows.iter().collect::<Vec<_>>(), records)
     };
     let sound = ExampleTrial::hello().build();
     let mut failed = ExampleTrial::hello().target("b/b").build();
@@ -259,7 +259,7 @@ fn what_no_quiet_machine_would_mend_is_the_reason_before_other_programs() {
         record.caveats = judge_trial(&record, &Context::default());
         record.verdict = Verdict::of(&record.caveats);
         let rows = summarised(std::slice::from_ref(&record));
-        Trust::of(&rows.iter().collect::<Vec<_>>(), &[record])
+        Trust::from_summaries(&rows.iter().collect::<Vec<_>>(), &[record])
     };
     let disturbed = trust_of(0.0);
     assert!(disturbed.because.starts_with("other programs used"), "{disturbed:?}");

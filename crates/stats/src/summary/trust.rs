@@ -62,7 +62,7 @@ pub struct Trust {
 impl Trust {
     /// The verdict over these results, from these trials.
     #[must_use]
-    pub fn of(rows: &[&TargetSummary], trials: &[TrialRecord]) -> Self {
+    pub fn from_summaries(rows: &[&TargetSummary], trials: &[TrialRecord]) -> Self {
         let measured: Vec<&TargetSummary> =
             rows.iter().copied().filter(|row| row.goodput_per_s.is_some()).collect();
         let not_shown = not_shown(&measured, trials);
@@ -244,7 +244,7 @@ fn is_only_unsure(row: &TargetSummary) -> bool {
 /// What others took of the machine, the greater of both, and how many slices were calm.
 fn of_host(trials: &[TrialRecord]) -> String {
     let all: Vec<&TrialRecord> = trials.iter().collect();
-    let counts = SliceCounts::of(trials);
+    let counts = SliceCounts::from_trials(trials);
     let share = |by: Taker| match &counts {
         Some(counts) => match by {
             Taker::Hypervisor => counts.steal,

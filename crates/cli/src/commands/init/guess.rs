@@ -41,7 +41,7 @@ impl Guess {
 
     /// The guess for a folder; `None` if it holds no file of a platform that is known. Platforms
     /// whose folders often hold a `package.json` for their pages stand before Node.js.
-    pub fn of(folder: &Path) -> Option<Self> {
+    pub fn from_folder(folder: &Path) -> Option<Self> {
         let folder = Folder(folder);
         let platforms: [fn(&Folder<'_>) -> Option<Self>; 11] = [
             others::dotnet,
@@ -341,7 +341,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        Guess::of(folder.path())
+        Guess::from_folder(folder.path())
     }
 
     #[test]

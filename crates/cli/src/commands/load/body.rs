@@ -17,7 +17,7 @@ pub struct Body {
 }
 
 /// The body that the flags describe; `None` if there is none.
-pub fn of(arguments: &RequestArguments) -> Result<Option<Body>, CliError> {
+pub fn from_arguments(arguments: &RequestArguments) -> Result<Option<Body>, CliError> {
     let RequestArguments { body, json_body, form, data_urlencode, .. } = arguments;
     let made = if let Some(text) = body {
         Some((text_or_file("-b", text)?, None))

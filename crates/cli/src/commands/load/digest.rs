@@ -14,7 +14,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// If this load cannot have them.
-pub fn of(arguments: &LoadArguments, protocol: Protocol) -> Result<Option<Credentials>, CliError> {
+pub fn from_arguments(
+    arguments: &LoadArguments,
+    protocol: Protocol,
+) -> Result<Option<Credentials>, CliError> {
     let Some(user) = arguments.request.user.as_deref().filter(|_| arguments.request.digest) else {
         return Ok(None);
     };

@@ -15,7 +15,7 @@ use crate::exit::CliError;
 const BYTES: usize = 64;
 
 /// The messages that the flags describe, for a WebSocket at this URL.
-pub fn of(arguments: &LoadArguments, url: Url) -> Result<LoadRequests, CliError> {
+pub fn from_arguments(arguments: &LoadArguments, url: Url) -> Result<LoadRequests, CliError> {
     refuse_http(arguments)?;
     let MessageArguments { message, message_size, binary, broadcast, any_answer, opening } =
         &arguments.message;

@@ -25,7 +25,10 @@ const DEVICE_REQUESTS: u32 = 100;
 
 /// The profile that the flags of `pippin load` describe, for users who go through a scenario, or
 /// through several.
-pub fn of(arguments: &LoadArguments, scenario: Option<&Scenario>) -> Result<Profile, CliError> {
+pub fn from_arguments(
+    arguments: &LoadArguments,
+    scenario: Option<&Scenario>,
+) -> Result<Profile, CliError> {
     let mut profile = without_streams(arguments, scenario)?;
     if profile.schedule.user_stages().is_some() && arguments.protocol.http2.streams > 1 {
         return Err(CliError::User(

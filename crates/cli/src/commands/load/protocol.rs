@@ -12,7 +12,11 @@ use crate::exit::CliError;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The protocol that the flags and the URL name. `pipeline` is what `--pipeline` says.
-pub fn of(arguments: &ProtocolArguments, pipeline: u32, url: &Url) -> Result<Protocol, CliError> {
+pub fn from_arguments(
+    arguments: &ProtocolArguments,
+    pipeline: u32,
+    url: &Url,
+) -> Result<Protocol, CliError> {
     let http2 = &arguments.http2;
     if url.is_websocket {
         return match (http2.is_asked() || arguments.grpc, http2.streams) {

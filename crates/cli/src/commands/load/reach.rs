@@ -25,7 +25,7 @@ pub struct Reach {
 }
 
 /// Finds it, and tries one connection, which may take up to `timeout`.
-pub fn of(
+pub fn find(
     arguments: &LoadArguments,
     url: &Url,
     protocol: Protocol,

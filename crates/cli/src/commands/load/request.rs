@@ -44,7 +44,7 @@ pub fn all(arguments: &LoadArguments) -> Result<LoadRequests, CliError> {
     if let Some(url) = arguments.url.as_deref().map(Url::of_any).transpose()?
         && url.is_websocket
     {
-        return message::of(arguments, url);
+        return message::from_arguments(arguments, url);
     }
     message::refuse(&arguments.message)?;
     let FileArguments { requests, urls_from_file, scenario } = &arguments.files;
@@ -54,7 +54,7 @@ pub fn all(arguments: &LoadArguments) -> Result<LoadRequests, CliError> {
         (None, None, named @ [_, ..]) => of_scenarios(arguments, named),
         (None, None, []) => {
             let url = Url::parse(arguments.url.as_deref().unwrap_or_default())?;
-            let mut request = of(&arguments.request, &url.authority, &url.target)?;
+            let mut request = from_arguments(&arguments.request, &url.authority, &url.target)?;
             if arguments.protocol.grpc {
                 grpc::call(&mut request)?;
             }
@@ -72,8 +72,12 @@ pub fn all(arguments: &LoadArguments) -> Result<LoadRequests, CliError> {
 }
 
 /// The only request, with the check of its answer.
-pub fn of(asked: &RequestArguments, host: &str, path: &str) -> Result<Request, CliError> {
-    let made = body::of(asked)?;
+pub fn from_arguments(
+    asked: &RequestArguments,
+    host: &str,
+    path: &str,
+) -> Result<Request, CliError> {
+    let made = body::from_arguments(asked)?;
     let default = if made.is_some() { "POST" } else { "GET" };
     let Body { bytes, media_type } = made.unwrap_or(Body { bytes: Vec::new(), media_type: None });
     let mut headers = headers(asked)?;
@@ -327,7 +331,7 @@ fn server(arguments: &LoadArguments, path: &Path, file: &RequestFile) -> Result<
 
 /// The only request, in the form of a workload.
 pub fn in_workload(asked: &RequestArguments, path: &str) -> Result<workload::Request, CliError> {
-    let request = of(asked, "localhost", path)?;
+    let request = from_arguments(asked, "localhost", path)?;
     Ok(workload::Request {
         method: request.method,
         path: request.target,

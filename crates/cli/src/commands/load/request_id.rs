@@ -11,7 +11,10 @@ use crate::exit::CliError;
 ///
 /// # Errors
 /// If requests of this load cannot have the header.
-pub fn of(arguments: &LoadArguments, asked: &LoadRequests) -> Result<Option<RequestId>, CliError> {
+pub fn from_arguments(
+    arguments: &LoadArguments,
+    asked: &LoadRequests,
+) -> Result<Option<RequestId>, CliError> {
     let Some(form) = arguments.request_id else { return Ok(None) };
     let refuse = |why: &str| Err(CliError::User(format!("--request-id: {why}")));
     if asked.messages.is_some() {

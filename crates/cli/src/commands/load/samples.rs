@@ -30,7 +30,7 @@ impl Samples {
     ///
     /// # Errors
     /// If the name of the file says no form, or it cannot be written.
-    pub fn of(arguments: &LoadArguments) -> Result<Option<Self>, CliError> {
+    pub fn from_arguments(arguments: &LoadArguments) -> Result<Option<Self>, CliError> {
         let Some(file) = arguments.samples.clone() else { return Ok(None) };
         let refuse = |why: &str| Err(CliError::User(format!("--samples: {why}")));
         if file.as_os_str() == "-" {

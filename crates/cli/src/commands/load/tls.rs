@@ -7,7 +7,7 @@ use crate::arguments::load::TlsArguments;
 use crate::exit::CliError;
 
 /// How to secure connections; `None` for http.
-pub fn of(arguments: &TlsArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
+pub fn from_arguments(arguments: &TlsArguments, url: &Url) -> Result<Option<TlsSpec>, CliError> {
     if !url.is_https {
         return refuse_without_tls(arguments, url).map(|()| None);
     }

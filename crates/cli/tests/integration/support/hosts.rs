@@ -125,7 +125,7 @@ impl Hosts {
         }
         inside.envs(variables.iter().copied());
         inside.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Started::of(&mut inside)
+        Started::spawn(&mut inside)
     }
 
     /// Starts an agent with the host's name. It may load the hub.

@@ -140,11 +140,11 @@ pub struct Started {
 impl Started {
     /// Starts it in its own process group, as a shell does.
     pub fn new(home: &Path, arguments: &[&str]) -> Self {
-        Self::of(&mut command(home, arguments))
+        Self::spawn(&mut command(home, arguments))
     }
 
     /// Starts a prepared command.
-    pub fn of(command: &mut Command) -> Self {
+    pub fn spawn(command: &mut Command) -> Self {
         Self { child: command.process_group(0).spawn().unwrap() }
     }
 

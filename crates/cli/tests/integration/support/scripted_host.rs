@@ -70,7 +70,7 @@ impl ScriptedHost {
         for stream in [Command::stdout, Command::stderr] {
             stream(&mut started, std::process::Stdio::piped());
         }
-        Started::of(started.stdin(std::process::Stdio::null())).finish()
+        Started::spawn(started.stdin(std::process::Stdio::null())).finish()
     }
 }
 

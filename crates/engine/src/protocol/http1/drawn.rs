@@ -36,7 +36,7 @@ impl<O: Filling> Protocol for Drawn<O> {
                 |why: String| EngineError::UnsendableRequest { request: place(spec, nth), why };
             let bytes = request::render_to(asked, &request::origin(spec, asked), is_only)
                 .map_err(|why| unsendable(why.to_string()))?;
-            let places = Places::of(asked, &bytes).map_err(unsendable)?;
+            let places = Places::find(asked, &bytes).map_err(unsendable)?;
             Ok((bytes, Http1::template(asked).drawing(places)))
         });
         Wire::new(rendered, spec.requests.turns(), 1)

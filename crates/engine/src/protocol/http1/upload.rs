@@ -56,7 +56,7 @@ impl Protocol for Uploading {
     }
 
     fn new(spec: &LoadSpec, wire: &Arc<Wire>) -> Self {
-        let shared = Arc::new(Shared::of(key(spec)));
+        let shared = Arc::new(Shared::from_key(key(spec)));
         Self { plain: Http1::new(spec, wire), wire: Arc::clone(wire), shared }
     }
 
@@ -103,8 +103,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn of(key: u64) -> Self {
-        let content = Content::of(key);
+    fn from_key(key: u64) -> Self {
+        let content = Content::from_key(key);
         let mut chunks = Vec::with_capacity(Content::BYTES + 16 * BLOCKS as usize);
         for block in content.base().chunks(BLOCK as usize) {
             begin_chunk(block.len() as u64, &mut chunks);
@@ -299,13 +299,13 @@ mod tests {
 
     #[test]
     fn a_body_of_any_length_goes_out_whole_in_whatever_portions_the_kernel_takes() {
-        let shared = Arc::new(Shared::of(5));
+        let shared = Arc::new(Shared::from_key(5));
         let lengths = [
             0, 1, 8, 15, 16, 1_000, 16_383, 16_384, 16_385, 16_391, 16_392, 16_393, 32_775, 32_776,
             262_144, 262_152, 278_536, 1_000_000,
         ];
         for bytes in lengths {
-            let right = Content::of(5).whole(bytes, VALUE);
+            let right = Content::from_key(5).whole(bytes, VALUE);
             for most in [1_000, 65_536, usize::MAX] {
                 let plain = Upload { bytes, chunked: false, key: 5 };
                 let (text, _) = sent(&shared, plain, most);
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_connection_needs_no_more_memory_for_a_longer_body() {
-        let shared = Arc::new(Shared::of(5));
+        let shared = Arc::new(Shared::from_key(5));
         for chunked in [false, true] {
             let of = |bytes| sent(&shared, Upload { bytes, chunked, key: 5 }, usize::MAX).1;
             let (short, long) = (of(100_000), of(20_000_000));

@@ -86,7 +86,7 @@ impl Protocol for Varied {
                 rendering(spec, &part, nth, false).map_err(unsendable)?;
             }
             let drawn = asked.drawn.as_deref().unwrap_or_default();
-            let places = Places::of(asked, drawn.as_bytes()).map_err(unsendable)?;
+            let places = Places::find(asked, drawn.as_bytes()).map_err(unsendable)?;
             Ok((Vec::new(), Http1::template(asked).drawing(places)))
         });
         Wire::new(templates, spec.requests.turns(), 1)

@@ -220,7 +220,7 @@ const DRAWN_BYTES: usize = 8 * 1024;
 fn places(request: &Request) -> Result<Option<Places>, String> {
     let values = fields(request, "http").into_iter().map(|(_, value)| value);
     let rendered = values.collect::<Vec<_>>().join("\n");
-    let places = Places::of(request, rendered.as_bytes())?;
+    let places = Places::find(request, rendered.as_bytes())?;
     if places.is_some() && rendered.len() > DRAWN_BYTES {
         return Err(format!(
             "its head has {} bytes, and with a value that is drawn it may have {DRAWN_BYTES}",

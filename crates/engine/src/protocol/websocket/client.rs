@@ -85,7 +85,7 @@ impl<S: Read + Write> Client<S> {
     }
 
     fn agree(mut stream: S, asked: &Request) -> Result<Self, ClientError> {
-        let opening = Opening::of(asked).map_err(ClientError::Unsendable)?;
+        let opening = Opening::from_request(asked).map_err(ClientError::Unsendable)?;
         let random = Random::new();
         let mut request = Vec::new();
         let mut answer = opening.put(random.nonce(), &mut request);

@@ -60,7 +60,7 @@ pub(super) struct Opening {
 impl Opening {
     /// # Errors
     /// As [`check`].
-    pub fn of(asked: &Request) -> Result<Self, String> {
+    pub fn from_request(asked: &Request) -> Result<Self, String> {
         check(asked)?;
         let mut request = Request { body: Vec::new(), ..asked.clone() };
         let own = [

@@ -92,7 +92,7 @@ pub(super) fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         Ok((request.body.clone(), template))
     });
     // Refused here, so that making the protocol cannot fail.
-    if let Some(Err(why)) = first.map(Opening::of) {
+    if let Some(Err(why)) = first.map(Opening::from_request) {
         return Err(EngineError::UnsendableRequest { request: place(spec, 0), why });
     }
     Wire::new(rendered, spec.requests.turns(), 1)
@@ -104,7 +104,7 @@ impl Endpoint {
             opening: spec
                 .requests
                 .first()
-                .and_then(|one| Opening::of(one).ok())
+                .and_then(|one| Opening::from_request(one).ok())
                 .unwrap_or_default(),
             words: spec.first_words.clone().unwrap_or_default(),
             messages: spec.messages.unwrap_or_default(),

@@ -164,7 +164,7 @@ const PROOF: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
 #[test]
 fn a_handshake_has_what_the_standard_wants() {
-    let opening = Opening::of(&asked(&[("Origin", "http://example.com")])).unwrap();
+    let opening = Opening::from_request(&asked(&[("Origin", "http://example.com")])).unwrap();
     let mut out = Vec::new();
     opening.put(NONCE, &mut out);
     assert_eq!(
@@ -185,7 +185,7 @@ fn a_handshake_has_what_the_standard_wants() {
 fn judged(text: &str, offered: &str) -> Result<Option<usize>, Refusal> {
     let offered =
         if offered.is_empty() { asked(&[]) } else { asked(&[("Sec-WebSocket-Protocol", offered)]) };
-    let opening = Opening::of(&offered).unwrap();
+    let opening = Opening::from_request(&offered).unwrap();
     let answer = || opening.put(NONCE, &mut Vec::new());
     let whole = answer().read(&opening, text.as_bytes(), 1_000);
     let mut bytewise = answer();

@@ -61,7 +61,7 @@ impl<S: Stack> Worker<'_, S> {
         else {
             return false;
         };
-        let header = proxy_header::of(version, own, peer);
+        let header = proxy_header::encode(version, own, peer);
         let is_sent = self.io.send(slot, &header) == Sending::Done;
         self.core.recorder.bytes_out(header.len() as u32);
         is_sent

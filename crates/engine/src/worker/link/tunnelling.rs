@@ -24,7 +24,7 @@ pub(in crate::worker) struct Tunnels {
 }
 
 impl Tunnels {
-    pub fn of(spec: &LoadSpec) -> Self {
+    pub fn from_spec(spec: &LoadSpec) -> Self {
         let request = spec.proxy.as_ref().and_then(tunnel::request).unwrap_or_default();
         Self { request, ..Self::default() }
     }

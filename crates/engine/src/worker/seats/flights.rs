@@ -76,7 +76,7 @@ impl Flights {
 
     /// The places of a connection.
     #[inline]
-    pub fn of(&self, slot: u32) -> &[InFlight] {
+    pub fn places(&self, slot: u32) -> &[InFlight] {
         let from = slot as usize * self.depth as usize;
         &self.places[from..from + self.depth as usize]
     }
@@ -114,7 +114,7 @@ impl Flights {
 
     /// The tags of the requests under way; the oldest first, if answers come in order.
     pub fn tags(&self, slot: u32, (head, in_flight): (u32, u32)) -> impl Iterator<Item = u32> {
-        let of = self.of(slot);
+        let of = self.places(slot);
         let (depth, in_order) = (self.depth, self.in_order);
         (0..if in_order { in_flight } else { depth })
             .map(move |i| if in_order { (head + i) % depth } else { i })
@@ -123,7 +123,7 @@ impl Flights {
 
     /// The requests under way, in the same order.
     pub fn under_way(&self, slot: u32, ring: (u32, u32)) -> impl Iterator<Item = &InFlight> {
-        self.tags(slot, ring).map(move |tag| &self.of(slot)[tag as usize])
+        self.tags(slot, ring).map(move |tag| &self.places(slot)[tag as usize])
     }
 
     /// Takes out all of them.

@@ -83,7 +83,7 @@ impl Streams {
         &mut self.answering[user as usize]
     }
 
-    fn of(&mut self, slot: u32) -> &mut [Answering] {
+    fn answering_on(&mut self, slot: u32) -> &mut [Answering] {
         let from = self.user(slot, 0) as usize;
         &mut self.answering[from..from + self.depth as usize]
     }
@@ -287,7 +287,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// The users of a connection who do nothing.
     pub(in crate::worker) fn idle(&self, slot: u32) -> Vec<u32> {
-        let places = (0..).zip(self.flights.of(slot));
+        let places = (0..).zip(self.flights.places(slot));
         places.filter(|(_, place)| place.stretch == IDLE).map(|(tag, _)| tag).collect()
     }
 
@@ -388,8 +388,8 @@ impl<S: Stack> Core<'_, S> {
             arrived: self.arrived,
             is_stamped: self.is_stamped,
             wire: &self.wire,
-            places: self.flights.of(asker),
-            answering: self.streams.of(asker),
+            places: self.flights.places(asker),
+            answering: self.streams.answering_on(asker),
             surprises: &mut self.surprises,
             server_closes: &mut connection.server_closes,
             served: &mut connection.served,

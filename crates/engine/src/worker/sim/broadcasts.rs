@@ -25,7 +25,7 @@ fn room(
     door_ms: impl Fn(u64) -> u64 + 'static,
     mut says: impl FnMut(u64, &[u8]) -> Acts + 'static,
 ) -> Script {
-    let script = Script::of(move |asked| says(asked.nth, &unmasked(asked.bytes)));
+    let script = Script::answering(move |asked| says(asked.nth, &unmasked(asked.bytes)));
     consenting(script, door_ms)
 }
 

@@ -31,7 +31,7 @@ fn good(played: &Played) -> u64 {
 /// Every tenth of 200 answers is 503: they are complete and not good, and nothing failed.
 #[test]
 fn every_tenth_answer_is_an_error() {
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let is_busy = asked.nth % 10 == 9;
         vec![(MS, if is_busy { answer(503, "", "busy") } else { answer(200, "", "hello") })]
     });
@@ -52,7 +52,7 @@ fn every_tenth_answer_is_an_error() {
 fn requests_take_turns() {
     let seen = Rc::new(RefCell::new(String::new()));
     let kept = Rc::clone(&seen);
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         kept.borrow_mut().push(char::from(asked.bytes[5]));
         vec![(MS, own_name(asked.bytes))]
     });
@@ -75,7 +75,7 @@ fn wrong_bodies() {
         (BodyCheck::Exact(b"hello!".to_vec()), 300),
     ];
     for (check, wrong) in checks {
-        let script = Script::of(|asked| {
+        let script = Script::answering(|asked| {
             vec![(MS, answer(200, "", if asked.nth % 3 == 2 { "hellO" } else { "hello" }))]
         });
         let requests = vec![checked(200, check.clone())].into();
@@ -89,7 +89,7 @@ fn wrong_bodies() {
 /// HEAD and 204 have no body whatever Content-Length says; who waits for one hangs.
 #[test]
 fn head_has_no_body() {
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let text = match asked.bytes.starts_with(b"HEAD ") {
             true => "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
             false => "HTTP/1.1 204 No Content\r\n\r\n",
@@ -108,7 +108,7 @@ fn head_has_no_body() {
 #[test]
 fn redirects_are_answers() {
     const STATUSES: [u16; 4] = [200, 301, 404, 500];
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         vec![(MS, answer(STATUSES[asked.nth as usize % 4], "Location: /b\r\n", "x"))]
     });
     let played = play(&counted(1, 40), script);
@@ -136,7 +136,7 @@ fn each_kind_of_failure_is_told_apart() {
         ("", false, ErrorKind::Timeout),
     ];
     for (text, closes, kind) in cases {
-        let script = Script::of(move |_| {
+        let script = Script::answering(move |_| {
             let says = (!text.is_empty()).then(|| (10 * MS, Act::Send(text.into())));
             says.into_iter().chain(closes.then_some((10 * MS, Act::Close))).collect()
         });
@@ -164,7 +164,7 @@ fn nobody_listens_and_a_counted_load_ends() {
 #[test]
 fn one_connection_for_each_request_or_for_several() {
     for (limit, connections) in [(1, 30), (7, 5), (30, 1)] {
-        let script = Script::of(move |asked| {
+        let script = Script::answering(move |asked| {
             let says = memchr::memmem::find(asked.bytes, b"\r\nConnection: close\r\n").is_some();
             assert_eq!(says, limit == 1);
             vec![(10 * MS, ok())]
@@ -190,7 +190,7 @@ fn one_connection_for_each_request_or_for_several() {
 #[test]
 fn a_keep_alive_limit_is_found_and_is_no_error() {
     for announced in ["", "Connection: close\r\n"] {
-        let script = Script::of(move |asked| match asked.of_connection {
+        let script = Script::answering(move |asked| match asked.of_connection {
             4 => vec![(MS, answer(200, announced, "ok")), (MS, Act::Close)],
             _ => vec![(MS, ok())],
         });
@@ -208,7 +208,7 @@ fn a_keep_alive_limit_is_found_and_is_no_error() {
 #[test]
 fn the_end_of_an_answer_may_be_that_of_its_connection() {
     let script = |text: &'static str| {
-        Script::of(move |_| vec![(MS, Act::Send(text.into())), (MS, Act::Close)])
+        Script::answering(move |_| vec![(MS, Act::Send(text.into())), (MS, Act::Close)])
     };
     let played = play(&counted(1, 10), script("HTTP/1.1 200 OK\r\n\r\nuntil the end"));
     assert_eq!((good(&played), played.measured().connections.closed_by_server), (10, 10));
@@ -221,7 +221,7 @@ fn the_end_of_an_answer_may_be_that_of_its_connection() {
 /// Three paths in turn: `/b` fails each time, and its row comes first.
 #[test]
 fn each_path_has_a_row_and_the_worst_is_first() {
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let is_bad = asked.bytes.starts_with(b"GET /b ");
         vec![(MS, answer(if is_bad { 500 } else { 200 }, "", "x"))]
     });
@@ -240,7 +240,7 @@ fn each_path_has_a_row_and_the_worst_is_first() {
 /// is not counted.
 #[test]
 fn closes_are_those_of_the_measured_part() {
-    let script = Script::of(|asked| match asked.of_connection {
+    let script = Script::answering(|asked| match asked.of_connection {
         2 => vec![(2 * MS, answer(200, "Connection: close\r\n", "ok")), (2 * MS, Act::Close)],
         _ => vec![(2 * MS, ok())],
     });

@@ -44,7 +44,7 @@ fn play(depth: u32, remembers: bool) -> Played {
         drawn("/b/12345678", "12345678", BodyCheck::Contains { min: 9, max: 99, all }),
         Request { check, ..Request::get("/c/x", "sim") },
     ];
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         let target = target(asked);
         let name = match &target[..3] {
             "/a/" if remembers => "Jo-abcdefgh",
@@ -78,7 +78,7 @@ fn requests_of_another_kind_come_at_places_without_a_period() {
     for depth in [1, 8] {
         let targets = Rc::new(RefCell::new(Vec::new()));
         let seen = Rc::clone(&targets);
-        let script = Script::of(move |asked| {
+        let script = Script::answering(move |asked| {
             let target = target(asked);
             let status = if target.starts_with("/other") { 404 } else { 200 };
             seen.borrow_mut().push(target);

@@ -100,7 +100,7 @@ fn answers_that_never_end_are_no_answers() {
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n",
     ];
     for (head, piece) in HEADS.into_iter().zip(["3\r\nabc\r\n", "abc"]) {
-        let script = Script::of(move |_| {
+        let script = Script::answering(move |_| {
             let send = |text: &str| Act::Send(text.as_bytes().to_vec());
             let pieces = (1..30).map(|nth| (20 * nth * MS, send(piece)));
             [(0, send(head))].into_iter().chain(pieces).collect()
@@ -118,7 +118,7 @@ fn answers_that_never_end_are_no_answers() {
 fn silence_after_an_answer_is_no_answer_that_has_begun() {
     let mut spec = closed(4, 300);
     spec.warm_up = WarmUp::Fixed { duration_ns: 100 * MS };
-    let script = Script::of(|asked| match asked.of_connection {
+    let script = Script::answering(|asked| match asked.of_connection {
         0 => vec![(MS, ok())],
         _ => Vec::new(),
     });
@@ -139,7 +139,7 @@ fn a_rate_that_nobody_can_send_is_counted() {
 /// 12 of 100 requests. The other 88 need 30 more, one after the other.
 #[test]
 fn closed_connections_are_replaced_when_they_are_needed() {
-    let script = Script::of(|asked| match asked.of_connection {
+    let script = Script::answering(|asked| match asked.of_connection {
         2 => vec![(MS, ok()), (MS, Act::Close)],
         _ => vec![(MS, ok())],
     });
@@ -158,7 +158,7 @@ fn a_generator_that_was_late_itself_blames_no_server() {
     let mut spec = closed(2, 60_000);
     spec.stop.requests = Some(2);
     spec.timeouts.request_ns = 150 * MS;
-    let script = Script::of(|asked| vec![([10, 60][asked.nth as usize] * MS, ok())]);
+    let script = Script::answering(|asked| vec![([10, 60][asked.nth as usize] * MS, ok())]);
     let played = play(&spec, script.stopping(10, 600));
     assert_eq!((counts(&played), errors(&played)), ([2, 2, 2, 0, 0, 0], Vec::new()));
     assert_ms(&played.measured().spans.service_time, [10, 60]);

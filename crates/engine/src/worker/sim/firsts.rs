@@ -12,7 +12,7 @@ fn load(requests: u64, answer: impl Fn(u64) -> Acts + 'static) -> Played {
     let request = Request { check, ..Request::get("/", "sim") };
     let mut spec = LoadSpec { requests: vec![request].into(), ..closed(1, 60_000) };
     spec.stop.requests = Some(requests);
-    play(&spec, Script::of(move |asked| answer(asked.nth)))
+    play(&spec, Script::answering(move |asked| answer(asked.nth)))
 }
 
 /// Answer 4 is the first 404, answer 7 the first wrong body; later ones of each kind say other

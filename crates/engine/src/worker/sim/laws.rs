@@ -166,7 +166,7 @@ fn script(
         let (kind, ms) = answers[asked.nth as usize % answers.len()];
         acts(kind, ms, asked)
     };
-    Script::of(answer).connecting(move |number| {
+    Script::answering(answer).connecting(move |number| {
         let (kind, ms) = connections[number as usize % connections.len()];
         let mut acts = connects(kind, ms);
         if let (Some(greeting), [(at, Act::Accept), ..]) = (&greeting, &acts[..]) {
@@ -446,7 +446,7 @@ proptest! {
         let mut whole = open(60, per_s.into(), 300);
         (whole.samples, whole.stop.requests) = (1_000, count);
         whole.requests = named(false)[..requests].to_vec().into();
-        let script = || Script::of(|asked| vec![(5 * MS, answer(200, "", str::from_utf8(&asked.bytes[5..6]).unwrap()))]);
+        let script = || Script::answering(|asked| vec![(5 * MS, answer(200, "", str::from_utf8(&asked.bytes[5..6]).unwrap()))]);
         let mut nth = 0;
         let mut all = Vec::new();
         for (width, threads) in shares {

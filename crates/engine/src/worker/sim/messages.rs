@@ -40,7 +40,7 @@ pub(super) fn consenting(script: Script, door_ms: impl Fn(u64) -> u64 + 'static)
 /// The server consents after 30 ms. The begin of a message comes back after `first_ms`, and the rest
 /// `then_ms` later.
 fn play(spec: LoadSpec, first_ms: u64, then_ms: u64) -> Played {
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         let echo = text(&unmasked(asked.bytes));
         let (begin, rest) = echo.split_at(5);
         let sends = |ms: u64, bytes: &[u8]| (ms * MS, Act::Send(bytes.to_vec()));
@@ -98,7 +98,7 @@ fn playing(
 ) -> (Played, Vec<u16>) {
     let codes = Rc::new(RefCell::new(Vec::new()));
     let seen = Rc::clone(&codes);
-    let script = consenting(Script::of(answer), |_| 0);
+    let script = consenting(Script::answering(answer), |_| 0);
     let mut consent = script.other;
     let other = move |asked: ReadRequest<'_>| {
         if asked.bytes[0] == FINAL | CLOSE {

@@ -61,7 +61,7 @@ fn good(steps: &[StepMeasured]) -> Vec<u64> {
 
 /// What `users` users come to who send `each` requests one after the other, worked out from the seed.
 fn expected(scenario: &Scenario, seed: u64, users: u64, each: u32) -> Vec<u64> {
-    let chooser = Chooser::of(scenario);
+    let chooser = Chooser::from_scenario(scenario);
     let parts = scenario.parts();
     let mut counts = vec![0; scenario.steps.len()];
     for user in 0..users {
@@ -109,7 +109,7 @@ fn parts_of_a_load_walk_as_the_whole() {
 fn a_rate_of_walks_is_held_and_divided() {
     let (played, scenario) = play(open(10, 100.0, 10_000), weights());
     assert_eq!(errors(&played), []);
-    let chooser = Chooser::of(&scenario);
+    let chooser = Chooser::from_scenario(&scenario);
     let way = |user| chooser.way(Walk { user, users: 1, nth: 0 }, SEED) as usize;
     let ways: Vec<usize> = (0..1_000).map(way).collect();
     let count = |way: usize| ways.iter().filter(|drawn| **drawn == way).count();

@@ -159,7 +159,7 @@ fn play_thread<T: Transport, P: Protocol>(
     let shared = Arc::new(Shared {
         spec: spec.clone(),
         wire: Arc::new(P::wire(spec).unwrap()),
-        endpoints: Arc::new(Endpoints::of(spec).unwrap()),
+        endpoints: Arc::new(Endpoints::from_spec(spec).unwrap()),
         challenges: Vec::new(),
         tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol).unwrap()),
         timeline: Timeline::new(),
@@ -181,7 +181,7 @@ fn play_thread<T: Transport, P: Protocol>(
         _ => None,
     });
     let windows = windows.collect();
-    let names = Names::of(spec, (0, 0));
+    let names = Names::from_spec(spec, (0, 0));
     let sample = names.sample(spec, std::iter::once((thread, &stretches[headline].exchanges)));
     let measured = |mut tally: Tally| {
         let steps = steps(spec, &mut tally);
@@ -216,7 +216,7 @@ impl<S: Stack> Worker<'_, S> {
                 let doing = if S::Protocol::IN_ORDER {
                     vec![connection.in_flight > 0 || connection.pending > 0, rests, tries]
                 } else {
-                    let place = &self.core.flights.of(slot)[tag as usize];
+                    let place = &self.core.flights.places(slot)[tag as usize];
                     // Without a connection, nothing would bring it back.
                     let is_parked =
                         connection.link == Link::Up && self.core.is_set_aside(slot, tag);

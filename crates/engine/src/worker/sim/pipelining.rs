@@ -30,7 +30,7 @@ pub(super) fn own_name(bytes: &[u8]) -> Act {
 #[test]
 fn answers_come_in_order() {
     let requests = ['a', 'b', 'c'].map(page).to_vec().into();
-    let script = Script::of(|asked| vec![(MS, own_name(asked.bytes))]);
+    let script = Script::answering(|asked| vec![(MS, own_name(asked.bytes))]);
     let played = play(&LoadSpec { requests, ..pipelined(1, 400, 8) }, script);
     assert_eq!((counts(&played), played.read), ([400, 400, 400, 0, 0, 0], 400));
     assert_eq!((played.measured().requests.good, errors(&played)), (400, vec![]));
@@ -44,7 +44,7 @@ fn answers_come_in_order() {
 fn pipelined_answers_are_no_surplus() {
     const ANSWER: &str = "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\
         Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n";
-    let script = Script::of(|asked| match asked.of_connection % 16 {
+    let script = Script::answering(|asked| match asked.of_connection % 16 {
         15 => vec![(MS, Act::Send(ANSWER.repeat(16).into_bytes()))],
         _ => Vec::new(),
     });
@@ -58,7 +58,7 @@ fn pipelined_answers_are_no_surplus() {
 /// under way: nobody answers that one, so that it fails.
 #[test]
 fn a_close_fails_those_behind() {
-    let script = Script::of(|asked| match asked.of_connection {
+    let script = Script::answering(|asked| match asked.of_connection {
         0 | 1 => vec![(10 * MS, ok())],
         2 => vec![(10 * MS, answer(200, "Connection: close\r\n", "ok")), (10 * MS, Act::Close)],
         _ => Vec::new(),

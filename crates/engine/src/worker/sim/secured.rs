@@ -83,7 +83,7 @@ fn an_end_that_is_not_the_servers_ends_no_body() {
     spec.stop.requests = Some(3);
     let script = || {
         let cut = || Act::Send(b"HTTP/1.1 200 OK\r\n\r\nuntil".to_vec());
-        Script::of(move |_| vec![(MS, cut()), (2 * MS, Act::Close)])
+        Script::answering(move |_| vec![(MS, cut()), (2 * MS, Act::Close)])
     };
     each_version::<Http1>(&spec, 30, Framing::Heads, script, |played| {
         assert_eq!(counts(&played), [3, 3, 0, 3, 0, 0]);
@@ -101,7 +101,7 @@ fn streams_over_tls_wait_beside_each_other() {
     let script = || {
         let settings = || Act::Send(frame(SETTINGS, 0, 0, &[]));
         let mut greeted = Vec::new();
-        Script::of(|asked| vec![(40 * MS, Act::Send(answer(asked.tag, b"hello")))]).hearing(
+        Script::answering(|asked| vec![(40 * MS, Act::Send(answer(asked.tag, b"hello")))]).hearing(
             move |piece| {
                 // The preface comes when the handshake is done.
                 let is_new = !greeted.contains(&piece.connection);
@@ -156,7 +156,7 @@ fn delays_are_seen_through_tls() {
     spec.stop.requests = Some(20);
     let script = || {
         let says = |text: &str| Act::Send(text.as_bytes().to_vec());
-        Script::of(move |_| {
+        Script::answering(move |_| {
             let head = says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
             vec![(20 * MS, head), (30 * MS, says("k"))]
         })
@@ -188,7 +188,7 @@ fn a_silent_server_times_out() {
     let mut spec = closed(2, 60_000);
     spec.stop.requests = Some(6);
     spec.timeouts.request_ns = 80 * MS;
-    let script = || Script::of(|_| Vec::new());
+    let script = || Script::answering(|_| Vec::new());
     each_version::<Http1>(&spec, 30, Framing::Heads, script, |played| {
         assert_eq!(errors(&played), [(ErrorKind::Timeout, 6)]);
         assert_ms(&played.measured().spans.service_time, [80; 6]);

@@ -64,7 +64,7 @@ fn a_stall_is_in_the_response_time_of_everybody_who_met_it() {
     let stalled = |nth: u64| if (30..50).contains(&nth) { 501 - 10 * nth } else { 1 };
     let played = play(
         &open(21, 100.0, 1_000),
-        Script::of(move |asked| vec![(stalled(asked.nth) * MS, ok())]),
+        Script::answering(move |asked| vec![(stalled(asked.nth) * MS, ok())]),
     );
     assert_eq!(counts(&played), [100, 100, 100, 0, 0, 0]);
     let spans = &played.measured().spans;
@@ -79,7 +79,7 @@ fn a_stall_is_in_the_response_time_of_everybody_who_met_it() {
 fn the_slowest_are_named_each_with_its_instant() {
     let takes = |nth: u64| if nth % 7 == 3 { 10 + nth / 7 } else { 1 };
     let spec = LoadSpec { slowest: 20, ..open(400, 1_000.0, 1_000) };
-    let played = play(&spec, Script::of(move |asked| vec![(takes(asked.nth) * MS, ok())]));
+    let played = play(&spec, Script::answering(move |asked| vec![(takes(asked.nth) * MS, ok())]));
     let right: Vec<(u64, u64)> = (0..1_000u64)
         .filter(|nth| nth % 7 == 3)
         .rev()
@@ -104,7 +104,8 @@ fn the_slowest_are_named_each_with_its_instant() {
 fn a_request_that_times_out_is_one_of_the_slowest() {
     let mut spec = LoadSpec { slowest: 2, ..closed(1, 500) };
     spec.timeouts.request_ns = 120 * MS;
-    let script = Script::of(|asked| if asked.nth == 2 { vec![] } else { vec![(10 * MS, ok())] });
+    let script =
+        Script::answering(|asked| if asked.nth == 2 { vec![] } else { vec![(10 * MS, ok())] });
     let played = play(&spec, script);
     let seen = played.measured().slowest.requests.iter();
     let seen: Vec<_> = seen.map(|one| (one.response_ns.unwrap() / MS, one.status)).collect();
@@ -171,7 +172,7 @@ fn who_waits_for_a_free_connection_waits_since_it_was_due() {
 fn a_request_without_an_answer_ends_with_its_timeout() {
     let mut spec = closed(1, 1_000);
     spec.timeouts.request_ns = 120 * MS;
-    let played = play(&spec, Script::of(|_| Vec::new()));
+    let played = play(&spec, Script::answering(|_| Vec::new()));
     assert_eq!(counts(&played), [9, 9, 0, 8, 1, 0]);
     assert_eq!(errors(&played), [(ErrorKind::Timeout, 8)]);
     assert_ms(&played.measured().spans.service_time, [120; 8]);
@@ -191,7 +192,7 @@ fn who_is_refused_tries_again_every_10_ms() {
 /// before they were sent. The last is answered as the load ends.
 #[test]
 fn what_comes_behind_a_close_waits_for_the_new_connection() {
-    let script = Script::of(|asked| match asked.of_connection {
+    let script = Script::answering(|asked| match asked.of_connection {
         2 => vec![(10 * MS, ok()), (10 * MS, Act::Close)],
         _ => vec![(10 * MS, ok())],
     });
@@ -210,7 +211,7 @@ fn what_comes_behind_a_close_waits_for_the_new_connection() {
 /// 300 ms. The second is idle whenever a request is due, so nobody waits.
 #[test]
 fn no_arrival_waits_for_a_connection_while_an_open_one_is_idle() {
-    let script = Script::of(|asked| match asked.nth {
+    let script = Script::answering(|asked| match asked.nth {
         0 => vec![(2 * MS, ok()), (2 * MS, Act::Close)],
         _ => vec![(2 * MS, ok())],
     });
@@ -241,7 +242,7 @@ fn devices_follow_each_other_until_the_ramp_down() {
 /// 997.5 ms, it stands still for 1 s: the n-th waits for 1,997.5 - 2.5 n ms, if that is not negative.
 fn stalled(connections: u32) -> Played {
     let mut until = 0;
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         if asked.nth == 399 {
             until = asked.at + 1_000 * MS;
         }
@@ -290,7 +291,7 @@ fn with_a_connection_for_everyone_the_service_time_shows_the_stall() {
 #[test]
 fn a_closed_loop_hides_a_stall() {
     let stall = 600 * MS..1_600 * MS;
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         let is_stalled = stall.contains(&asked.at);
         vec![(if is_stalled { stall.end - asked.at } else { MS }, ok())]
     });
@@ -333,7 +334,7 @@ fn who_waits_for_too_long_is_given_up() {
 /// 470 ms old at the end; the other 46 of 50 are never sent.
 #[test]
 fn a_request_that_hangs_is_as_old_as_it_is() {
-    let played = play(&open(4, 100.0, 500), Script::of(|_| Vec::new()));
+    let played = play(&open(4, 100.0, 500), Script::answering(|_| Vec::new()));
     assert_eq!(counts(&played), [50, 4, 0, 0, 4, 46]);
     let measured = played.measured();
     assert_ms(&measured.spans.open_age, [500, 490, 480, 470]);
@@ -349,7 +350,7 @@ fn a_request_that_hangs_is_as_old_as_it_is() {
 fn timeouts_count_from_the_intended_instant() {
     let mut spec = open(1, 20.0, 1_000);
     spec.timeouts.request_ns = 120 * MS;
-    let played = play(&spec, Script::of(|_| Vec::new()));
+    let played = play(&spec, Script::answering(|_| Vec::new()));
     assert_eq!(counts(&played), [20, 9, 0, 8, 1, 11]);
     let spans = &played.measured().spans;
     assert_ms(&spans.service_time, [120; 8]);
@@ -364,7 +365,7 @@ fn only_the_slow_one_times_out() {
     spec.stop.requests = Some(50);
     spec.timeouts.request_ns = 100 * MS;
     let slow = |nth| if nth == 20 { 400 } else { 1 };
-    let played = play(&spec, Script::of(move |asked| vec![(slow(asked.nth) * MS, ok())]));
+    let played = play(&spec, Script::answering(move |asked| vec![(slow(asked.nth) * MS, ok())]));
     assert_eq!(counts(&played), [50, 50, 49, 1, 0, 0]);
     assert_eq!(errors(&played), [(ErrorKind::Timeout, 1)]);
     assert_eq!(played.measured().connections.opened, 2);
@@ -414,7 +415,7 @@ fn what_is_slow_in_the_warm_up_is_not_measured() {
     let mut spec = closed(2, 300);
     spec.warm_up = WarmUp::Fixed { duration_ns: 400 * MS };
     let slow = |nth| if nth < 6 { 100 } else { 1 };
-    let played = play(&spec, Script::of(move |asked| vec![(slow(asked.nth) * MS, ok())]));
+    let played = play(&spec, Script::answering(move |asked| vec![(slow(asked.nth) * MS, ok())]));
     assert_eq!(counts(&played), [602, 602, 600, 0, 2, 0]);
     assert_ms(&played.measured().spans.service_time, [1; 600]);
     assert_eq!(played.measured().connections.peak, 2);
@@ -428,7 +429,7 @@ fn a_ramp_sends_each_request_at_its_instant() {
     let schedule = Schedule::Open { arrivals: Arrivals::Constant, stages };
     let sent_at = Rc::new(RefCell::new(Vec::new()));
     let seen = Rc::clone(&sent_at);
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         seen.borrow_mut().push(asked.at);
         vec![(MS, ok())]
     });
@@ -444,7 +445,7 @@ fn a_ramp_sends_each_request_at_its_instant() {
 /// sending to the end of the head, and from there to the end of the body.
 #[track_caller]
 fn assert_spans(pieces: &'static [(u64, &'static str)], headers_ms: u64, body_ms: u64) {
-    let script = Script::of(move |_| {
+    let script = Script::answering(move |_| {
         let mut at = 0;
         let piece = |(ms, text): &(u64, &str)| {
             at += ms * MS;
@@ -487,7 +488,7 @@ fn a_pause_is_in_the_span_that_it_belongs_to() {
 fn the_first_request_of_each_batch_is_known() {
     let us = MS / 1_000;
     let mut last = None;
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         let is_first = last.replace(asked.at) != Some(asked.at);
         vec![(if is_first { 17 * us } else { 106 * us }, ok())]
     });
@@ -519,7 +520,8 @@ fn the_places_of_a_batch_are_counted_for_each_connection() {
 #[test]
 fn a_server_with_two_kinds_of_answers_shows_them_in_every_place() {
     let slow = |nth: u64| nth.is_multiple_of(5);
-    let script = Script::of(move |asked| vec![(if slow(asked.nth) { 9 } else { 1 } * MS, ok())]);
+    let script =
+        Script::answering(move |asked| vec![(if slow(asked.nth) { 9 } else { 1 } * MS, ok())]);
     let mut spec = closed(10, 60_000);
     spec.stop.requests = Some(5_000);
     let spans = play(&spec, script).stretches.remove(0).spans;
@@ -546,7 +548,7 @@ fn said_of_modes(played: &Played) -> Vec<String> {
 fn the_judge_knows_batches_from_two_kinds_of_answers() {
     let us = MS / 1_000;
     let mut end = 0;
-    let first_at_once = Script::of(move |asked| {
+    let first_at_once = Script::answering(move |asked| {
         let is_first = asked.at >= end;
         if is_first {
             end = asked.at + MS;
@@ -560,8 +562,9 @@ fn the_judge_knows_batches_from_two_kinds_of_answers() {
     assert_eq!(fast(&spans.service_time.without(&spans.first_in_batch)), 0.0);
     assert_eq!(said_of_modes(&played), ["batches"]);
 
-    let two_kinds =
-        Script::of(move |asked| vec![(if asked.nth.is_multiple_of(5) { 9 } else { 1 } * MS, ok())]);
+    let two_kinds = Script::answering(move |asked| {
+        vec![(if asked.nth.is_multiple_of(5) { 9 } else { 1 } * MS, ok())]
+    });
     assert_eq!(said_of_modes(&play(&closed(5, 5_000), two_kinds)), ["bimodal"]);
 }
 
@@ -573,7 +576,7 @@ fn batches_change_neither_throughput_nor_mean() {
     let us = MS / 1_000;
     let played = |together: bool| {
         let (mut free_at, mut round) = (0, 0);
-        let script = Script::of(move |asked| {
+        let script = Script::answering(move |asked| {
             free_at = free_at.max(asked.at) + 10 * us;
             if free_at > round {
                 round = if together { asked.at + 100 * us } else { free_at };
@@ -593,7 +596,7 @@ fn batches_change_neither_throughput_nor_mean() {
 #[test]
 fn answers_with_the_end_of_their_connection_are_counted() {
     for closes in [true, false] {
-        let script = Script::of(move |_| match closes {
+        let script = Script::answering(move |_| match closes {
             true => vec![(MS, ok()), (MS, Act::Close)],
             false => vec![(MS, ok())],
         });

@@ -25,7 +25,7 @@ fn through(spec: LoadSpec, mut tunnel: impl FnMut() -> Acts + 'static) -> Played
         0 => tunnel(),
         _ => vec![(10 * MS, ok())],
     };
-    play(&tunnelled(spec), Script::of(answer))
+    play(&tunnelled(spec), Script::answering(answer))
 }
 
 /// 2 connections through tunnels that take 30 ms each, before the load begins: 9 answers each within

@@ -20,7 +20,7 @@ use crate::protocol::http1::Varied;
 pub(super) fn noting(answer_ms: u64) -> (Script, Rc<RefCell<Vec<u64>>>) {
     let read_at = Rc::new(RefCell::new(Vec::new()));
     let seen = Rc::clone(&read_at);
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         seen.borrow_mut().push(asked.at);
         vec![(answer_ms * MS, ok())]
     });
@@ -53,7 +53,7 @@ fn who_pipelines_waits_for_those_before() {
     let mut spec = closed(1, 60_000);
     spec.stop.requests = Some(4);
     spec.connections.pipeline = 4;
-    let script = Script::of(|asked| vec![(30 * (asked.nth + 1) * MS, ok())]);
+    let script = Script::answering(|asked| vec![(30 * (asked.nth + 1) * MS, ok())]);
     let played = play(&spec, script);
     assert_ms(&played.measured().spans.service_time, [30, 60, 90, 120]);
     assert_ms(&played.measured().spans.response_time, [30, 60, 90, 120]);
@@ -65,7 +65,8 @@ fn delays_are_service_times() {
     let delay_ms = |nth: u64| 5 + nth * nth % 21;
     let mut spec = closed(1, 60_000);
     spec.stop.requests = Some(60);
-    let played = play(&spec, Script::of(move |asked| vec![(delay_ms(asked.nth) * MS, ok())]));
+    let played =
+        play(&spec, Script::answering(move |asked| vec![(delay_ms(asked.nth) * MS, ok())]));
     assert_ms(&played.measured().spans.service_time, (0..60).map(delay_ms));
 }
 
@@ -75,7 +76,7 @@ fn delays_are_service_times() {
 fn what_is_wrong_in_the_warm_up_is_not_measured() {
     let mut spec = closed(2, 100);
     spec.warm_up = WarmUp::Fixed { duration_ns: 400 * MS };
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let busy = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".to_vec();
         vec![(MS, if asked.nth < 6 { Act::Send(busy) } else { ok() })]
     });
@@ -142,7 +143,7 @@ fn a_chain_of_redirections_is_one_step_and_each_is_a_request() {
     spec.stop.requests = Some(6);
     let read_at = Rc::new(RefCell::new(Vec::new()));
     let seen = Rc::clone(&read_at);
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         seen.borrow_mut().push(asked.at);
         match asked.nth % 3 {
             0 => vec![(10 * MS, elsewhere(302, "/b"))],
@@ -171,7 +172,7 @@ fn a_chain_of_redirections_is_one_step_and_each_is_a_request() {
 #[test]
 fn chains_arrive_and_their_redirections_do_not() {
     let spec = LoadSpec { follow: 5, ..open(4, 10.0, 1_000) };
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let answer = if asked.nth % 2 == 0 { elsewhere(303, "/b") } else { ok() };
         vec![(10 * MS, answer)]
     });
@@ -188,7 +189,7 @@ fn a_chain_that_cannot_be_followed_is_an_error_of_its_step() {
     for place in ["http://other/b", "/a"] {
         let mut spec = LoadSpec { follow: 2, ..closed(1, 60_000) };
         spec.stop.requests = Some(6);
-        let script = Script::of(move |_| {
+        let script = Script::answering(move |_| {
             let head = format!(
                 "HTTP/1.1 302 Elsewhere\r\nLocation: {place}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             );

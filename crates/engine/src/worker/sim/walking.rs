@@ -44,7 +44,7 @@ get = "/b/{token}"
 /// Gives the value with each answer to the first step but every `nth`, and demands it at the second.
 fn tokens(nth: u64) -> Script {
     let mut firsts = 0;
-    Script::of(move |asked| {
+    Script::answering(move |asked| {
         if has(asked.bytes, "GET /a ") {
             firsts += 1;
             let body = if firsts % nth == 0 { "{\"tok\":1}" } else { "{\"token\":\"x/y\"}" };
@@ -76,7 +76,7 @@ fn a_user_who_finds_nothing_starts_anew() {
 #[test]
 fn a_user_whose_request_fails_starts_anew() {
     let mut lasts = 0;
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         let has_cookie = has(asked.bytes, "Cookie: a=1");
         if has(asked.bytes, "GET /a ") {
             let status = if has_cookie { 400 } else { 200 };
@@ -102,7 +102,7 @@ fn a_user_whose_request_fails_starts_anew() {
 /// a fragment. The next walk begins anew.
 #[test]
 fn references_lead_on_from_the_step_before() {
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let leads = [
             ("GET /shop/list?page=1 ", "?page=2"),
             ("GET /shop/list?page=2 ", "../up/one"),
@@ -125,7 +125,7 @@ fn references_lead_on_from_the_step_before() {
 /// With a connection for each request, what a user has is not lost with its connection.
 #[test]
 fn cookies_outlive_connections() {
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let is_right = has(asked.bytes, "GET /a ") != has(asked.bytes, "Cookie: a=1\r\n");
         soon(answer(if is_right { 200 } else { 400 }, "Set-Cookie: a=1\r\n", ""))
     });
@@ -141,7 +141,7 @@ fn cookies_outlive_connections() {
 /// connection carries one walk from its beginning, in 30 ms, and the next device follows at once.
 #[test]
 fn a_device_goes_through_the_steps_once() {
-    let script = Script::of(|asked| {
+    let script = Script::answering(|asked| {
         let (path, has_cookie) =
             [("GET /a ", false), ("GET /b ", true)][asked.of_connection as usize % 2];
         let is_right = has(asked.bytes, path)
@@ -160,7 +160,7 @@ fn a_device_goes_through_the_steps_once() {
 #[test]
 fn wrong_answers_are_counted_by_step() {
     let mut came = [0_u64; 4];
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         let step = usize::from(asked.bytes[5] - b'1');
         came[step] += 1;
         let is_wrong = came[step] % 2 == 1;
@@ -202,7 +202,7 @@ fn wrong_answers_are_counted_by_step() {
 /// is never sent, and its row says why; what is tried every 10 ms from then on begins no walk.
 #[test]
 fn a_walk_that_finds_no_connection_shows_it() {
-    let script = Script::of(|_| {
+    let script = Script::answering(|_| {
         vec![(10 * MS, answer(200, "Connection: close\r\n", "")), (10 * MS, Act::Close)]
     });
     let script = script.connecting(|number| match number {
@@ -237,7 +237,7 @@ fn arriving(connections: u32) -> LoadSpec {
 fn arrivals_begin_walks() {
     let seen = Rc::new(RefCell::new(Vec::new()));
     let kept = Rc::clone(&seen);
-    let script = Script::of(move |asked| {
+    let script = Script::answering(move |asked| {
         let path = str::from_utf8(asked.bytes).unwrap().split(' ').nth(1).unwrap();
         kept.borrow_mut().push((asked.at / MS, asked.connection, path.to_string()));
         soon(answer(200, "", ""))

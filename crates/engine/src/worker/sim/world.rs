@@ -68,7 +68,7 @@ pub struct Script {
 
 impl Script {
     /// A server that accepts at once.
-    pub fn of(answer: impl FnMut(ReadRequest<'_>) -> Acts + 'static) -> Self {
+    pub fn answering(answer: impl FnMut(ReadRequest<'_>) -> Acts + 'static) -> Self {
         Self {
             connect: Box::new(|_| vec![(0, Act::Accept)]),
             answer: Box::new(answer),
@@ -80,7 +80,7 @@ impl Script {
 
     /// A server that answers everything after so long.
     pub fn after(ns: u64) -> Self {
-        Self::of(move |_| vec![(ns, ok())])
+        Self::answering(move |_| vec![(ns, ok())])
     }
 
     pub fn connecting(self, connect: impl FnMut(u64) -> Acts + 'static) -> Self {

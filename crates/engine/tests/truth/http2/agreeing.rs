@@ -52,7 +52,7 @@ fn over_tls_answers_come_in_parts(io: IoChoice) {
     let spec = LoadSpec { tls: Some(trusting(&authority)), ..closed(front.address(), io, 2, 200) };
     let result = run(&streams(spec, 4));
     assert_eq!((result.measured.requests.good, errors(&result)), (200, vec![]));
-    assert_eq!(server.account.of(|account| &account.requests), 200);
+    assert_eq!(server.account.read(|account| &account.requests), 200);
     assert_eq!(result.measured.connections.opened, 2);
 }
 

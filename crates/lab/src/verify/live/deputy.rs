@@ -45,7 +45,7 @@ pub fn briefing(judges: &Judges, is_timed: bool) -> Option<Briefing> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn of(briefing: &str) -> Result<Arc<dyn Referee>, String> {
+pub fn from_briefing(briefing: &str) -> Result<Arc<dyn Referee>, String> {
     Ok(match read(briefing)? {
         Judges::Pages(expected) => Arc::new(Pages::expecting(expected, Found::default())),
         Judges::Items(expected) => Arc::new(ItemAnswers::expecting(expected)),

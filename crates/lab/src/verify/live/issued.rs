@@ -248,7 +248,7 @@ mod tests {
         let (issued, numbers) = book();
         let briefing = issued.briefing(&LoadSpec::default()).unwrap();
         assert!(briefing.is_timed);
-        let deputies = [(); 2].map(|()| deputy::of(&briefing.text).unwrap());
+        let deputies = [(); 2].map(|()| deputy::from_briefing(&briefing.text).unwrap());
         let judge = |deputy: usize, nth: u32| {
             deputies[deputy].is_right(&exchange(&numbers.issue(nth, ISSUED_NS)))
         };

@@ -47,7 +47,7 @@ struct Version {
 }
 
 impl Version {
-    fn of(rows: Value) -> Arc<Self> {
+    fn from_rows(rows: Value) -> Arc<Self> {
         let sorted = Message::sorted(&rows);
         let words =
             sorted.iter().map(|it| Finder::new(longest_word(&it.text)).into_owned()).collect();
@@ -74,7 +74,7 @@ struct Added {
 }
 
 impl Added {
-    fn of(sample: &Sample) -> Self {
+    fn from_sample(sample: &Sample) -> Self {
         Self { text: Message::added(sample).text, drawn: sample.drawn.clone() }
     }
 
@@ -112,10 +112,11 @@ impl Table {
 impl MessageAnswers {
     /// For a workload whose table is as it is written now, before any request.
     #[must_use]
-    pub fn of(workload: &Workload, rows: Value) -> Self {
-        let versions = RwLock::new([Version::of(rows)].into());
+    pub fn from_workload(workload: &Workload, rows: Value) -> Self {
+        let versions = RwLock::new([Version::from_rows(rows)].into());
         let table = Arc::new(Table { versions, tally: Tally::default() });
-        let (layout, sampled) = (Layout::of(workload), Sampled::new(KEPT, Found::default()));
+        let (layout, sampled) =
+            (Layout::from_workload(workload), Sampled::new(KEPT, Found::default()));
         Self { layout, table, added: Vec::new(), sampled }
     }
 
@@ -125,7 +126,7 @@ impl MessageAnswers {
         Self {
             layout: self.layout.clone(),
             table: Arc::clone(&self.table),
-            added: samples.iter().map(Added::of).collect(),
+            added: samples.iter().map(Added::from_sample).collect(),
             sampled: Sampled::new(KEPT, self.compared()),
         }
     }
@@ -162,7 +163,7 @@ impl Versions for Table {
     }
 
     fn begins(&self, rows: Value) {
-        let version = Version::of(rows);
+        let version = Version::from_rows(rows);
         let mut versions = self.versions.write().unwrap_or_else(PoisonError::into_inner);
         versions.push_back(version);
         if versions.len() > VERSIONS_KEPT {
@@ -231,7 +232,8 @@ mod tests {
         fn new() -> Self {
             let workload = workload();
             let samples = workload.samples(3, 40);
-            let answers = MessageAnswers::of(&workload, TableKind::Messages.first_rows());
+            let answers =
+                MessageAnswers::from_workload(&workload, TableKind::Messages.first_rows());
             Self { answers: answers.for_samples(&samples), samples }
         }
 

@@ -82,7 +82,7 @@ struct Table<J> {
 }
 
 impl<J> Table<J> {
-    fn of(judge: J) -> Box<Self> {
+    fn judged_by(judge: J) -> Box<Self> {
         Box::new(Self { judge: Arc::new(judge), scans: Scans::default(), meanwhile: None })
     }
 
@@ -116,7 +116,7 @@ impl Live {
     ///
     /// # Errors
     /// If the service that the answers come from is not there.
-    pub fn of(workload: &Workload, services: &mut Services) -> Result<Self, String> {
+    pub fn from_workload(workload: &Workload, services: &mut Services) -> Result<Self, String> {
         Ok(Self(match workload.answer.from {
             None => Kind::Nothing,
             Some(Source::Upstream) => {
@@ -125,21 +125,21 @@ impl Live {
             }
             Some(Source::Items) => {
                 let coded_from = workload.answer.coded_from;
-                Kind::Items(Arc::new(ItemAnswers::of(services.items()?, coded_from)))
+                Kind::Items(Arc::new(ItemAnswers::from_items(services.items()?, coded_from)))
             }
             Some(Source::Upload) => Kind::Uploads(Arc::default()),
             Some(Source::Files) => {
                 let allowed_ns = workload.answer.fresh_within_ns();
-                let answers = Arc::new(FileAnswers::of(services.files()?, allowed_ns));
+                let answers = Arc::new(FileAnswers::from_files(services.files()?, allowed_ns));
                 let (meanwhile, trouble) = (None, Trouble::default());
                 Kind::Files(Box::new(Replaced { answers, meanwhile, trouble }))
             }
-            Some(Source::Table) => {
-                Kind::Table(Table::of(History::of(services.postgres()?.written().clone())))
-            }
+            Some(Source::Table) => Kind::Table(Table::judged_by(History::from_table(
+                services.postgres()?.written().clone(),
+            ))),
             Some(Source::Messages) => {
                 let rows = services.postgres()?.written().clone();
-                Kind::Messages(Table::of(MessageAnswers::of(workload, rows)))
+                Kind::Messages(Table::judged_by(MessageAnswers::from_workload(workload, rows)))
             }
         }))
     }
@@ -152,12 +152,12 @@ impl Live {
             messages.judge = Arc::new(messages.judge.for_samples(&samples));
         } else if let Kind::Uploads(uploads) = &self.0 {
             self.0 = Kind::Uploads(Arc::new(uploads.for_samples(&samples)));
-        } else if let Some(text) = Text::of(workload) {
+        } else if let Some(text) = Text::from_workload(workload) {
             let found = match &self.0 {
                 Kind::Pages(pages) => pages.compared(),
                 _ => Found::default(),
             };
-            self.0 = Kind::Pages(Arc::new(Pages::of(workload, text, samples, found)));
+            self.0 = Kind::Pages(Arc::new(Pages::from_workload(workload, text, samples, found)));
         }
     }
 

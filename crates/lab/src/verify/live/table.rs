@@ -26,7 +26,7 @@ struct Version {
 }
 
 impl Version {
-    const fn of(table: Value) -> Self {
+    const fn from_table(table: Value) -> Self {
         Self { table, superseded_ns: u64::MAX, spellings: Vec::new() }
     }
 }
@@ -34,8 +34,8 @@ impl Version {
 impl History {
     /// Of a table as it is now.
     #[must_use]
-    pub fn of(table: Value) -> Self {
-        let versions = RwLock::new([Version::of(table)].into());
+    pub fn from_table(table: Value) -> Self {
+        let versions = RwLock::new([Version::from_table(table)].into());
         Self { versions, tally: Tally::default() }
     }
 
@@ -75,7 +75,7 @@ impl Versions for History {
         let earlier = versions.iter_mut().rev().find(|version| version.table == table);
         let spellings =
             earlier.map(|version| std::mem::take(&mut version.spellings)).unwrap_or_default();
-        versions.push_back(Version { spellings, ..Version::of(table) });
+        versions.push_back(Version { spellings, ..Version::from_table(table) });
         if versions.len() > VERSIONS_KEPT {
             versions.pop_front();
         }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_stale_once_its_successor_was_committed_before_its_request() {
-        let history = History::of(table("Ada"));
+        let history = History::from_table(table("Ada"));
         assert!(is_right(&history, &body("Ada"), 10));
         assert!(!is_right(&history, &body("Bob"), 10), "never in the table");
         history.begins(table("Bob"));
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn keys_and_spaces_are_free_and_values_are_not() {
-        let history = History::of(table("Ada"));
+        let history = History::from_table(table("Ada"));
         assert!(is_right(&history, r#"[ {"email":"a@b", "id":1, "name":"\u0041da"} ]"#, 1));
         for wrong in [
             r#"[{"email":"a@b","id":"1","name":"Ada"}]"#,
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_table_that_came_back_is_right_again() {
-        let history = History::of(table("Ada"));
+        let history = History::from_table(table("Ada"));
         for name in ["Bob", "Ada"] {
             assert!(is_right(&history, &history.latest().to_string(), 5));
             history.begins(table(name));
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn only_the_latest_versions_are_kept() {
-        let history = History::of(table("first"));
+        let history = History::from_table(table("first"));
         for nth in 0..VERSIONS_KEPT + 5 {
             history.begins(table(&format!("{nth}")));
         }

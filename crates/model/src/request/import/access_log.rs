@@ -72,7 +72,7 @@ fn logged(line: &str, columns: &[&str]) -> Option<Logged> {
 }
 
 /// A method, and a target or a URL; with the host of a line that has one beside it.
-fn of(method: &str, url: &str, host: Option<&str>) -> Option<Logged> {
+fn from_parts(method: &str, url: &str, host: Option<&str>) -> Option<Logged> {
     let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
     if !is_method || url.contains(['\\', ' ']) {
         return None;
@@ -92,7 +92,7 @@ fn request_line(line: &str) -> Option<Logged> {
         let mut words = quoted.split(' ');
         let (method, url, version) = (words.next()?, words.next()?, words.next()?);
         let is_request = words.next().is_none() && version.starts_with("HTTP/");
-        of(method, url, host).filter(|_| is_request)
+        from_parts(method, url, host).filter(|_| is_request)
     })
 }
 
@@ -115,10 +115,10 @@ fn of_json(line: &Value) -> Option<Logged> {
     let method = text(&["/request/method", "/RequestMethod", "/request_method", "/method"]);
     let url = text(&["/request/uri", "/RequestPath", "/request_uri", "/uri", "/path"]);
     match (method, url) {
-        (Some(method), Some(url)) => of(method, url, host),
+        (Some(method), Some(url)) => from_parts(method, url, host),
         _ => {
             let (method, rest) = text(&["/request"])?.split_once(' ')?;
-            of(method, rest.split_once(" HTTP/")?.0, host)
+            from_parts(method, rest.split_once(" HTTP/")?.0, host)
         }
     }
 }
@@ -134,7 +134,7 @@ fn of_columns(line: &str, columns: &[&str]) -> Option<Logged> {
         Some(query) => format!("{path}?{query}"),
         None => path.into(),
     };
-    of(of_name("cs-method")?, &target, of_name("cs-host"))
+    from_parts(of_name("cs-method")?, &target, of_name("cs-host"))
 }
 
 #[cfg(test)]

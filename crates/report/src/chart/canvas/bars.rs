@@ -63,7 +63,7 @@ pub fn bars_about(
             .margin_right(px(right.max(last)))
             .margin_left(px(left))
             .x_label_area_size(px(40))
-            .build_cartesian_2d(Ticks::of(x), count..0.0)?;
+            .build_cartesian_2d(Ticks::from_axis(x), count..0.0)?;
         chart
             .configure_mesh()
             .disable_y_mesh()

@@ -54,7 +54,7 @@ pub fn heat(form: Form, x: &Axis, y: &Axis, panels: &[Panel]) -> String {
                 .margin_right(px(18))
                 .x_label_area_size(px(if is_last { FOOT } else { 0 }))
                 .y_label_area_size(px(text_width(widest) + 14))
-                .build_cartesian_2d(Ticks::of(x), Ticks::of(y))?;
+                .build_cartesian_2d(Ticks::from_axis(x), Ticks::from_axis(y))?;
             chart
                 .configure_mesh()
                 .light_line_style(TRANSPARENT)

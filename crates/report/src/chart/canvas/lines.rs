@@ -71,7 +71,7 @@ pub fn marked_lines(form: Form, x: &Axis, y: &Axis, lines: &[Line], marks: &[Mar
             .margin_right(px(18 + room.unwrap_or(0)))
             .x_label_area_size(px(40))
             .y_label_area_size(px(text_width(widest) + 14))
-            .build_cartesian_2d(Ticks::of(x), Ticks::of(y))?;
+            .build_cartesian_2d(Ticks::from_axis(x), Ticks::from_axis(y))?;
         let small = (FONT, px(FONT_SIZE)).into_font();
         chart
             .configure_mesh()

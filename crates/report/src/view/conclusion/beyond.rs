@@ -11,7 +11,7 @@ type Overloaded<'a> = (&'a Row, &'a Overload);
 
 /// The conclusion; `None` for other loads. Targets are not ranked, because each is offered multiples
 /// of its own capacity.
-pub fn of(rows: &[Row]) -> Option<String> {
+pub fn from_rows(rows: &[Row]) -> Option<String> {
     let mut groups: Vec<Vec<Overloaded<'_>>> = Vec::new();
     for row in rows {
         let Some(overload) = &row.overload else { continue };

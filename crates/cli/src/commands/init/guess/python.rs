@@ -6,7 +6,7 @@ pub fn django(folder: &Folder<'_>) -> Option<Guess> {
     let settings = between(&manage, "DJANGO_SETTINGS_MODULE", ")");
     let settings = settings.map(|text| text.trim_matches([' ', ',', '\'', '"', '\n', '\t']));
     let site = settings.and_then(|module| module.split_once('.')).map(|(site, _)| site);
-    let venv = Venv::of(folder);
+    let venv = Venv::from_folder(folder);
     Some(venv.guess(match site {
         Some(site) if needs(folder, "gunicorn") => gunicorn(&format!("{site}.wsgi")),
         _ => "python3 manage.py runserver {HOST}:{PORT} --noreload".into(),
@@ -17,7 +17,7 @@ pub fn django(folder: &Folder<'_>) -> Option<Guess> {
 struct Venv(Vec<&'static str>);
 
 impl Venv {
-    fn of(folder: &Folder<'_>) -> Self {
+    fn from_folder(folder: &Folder<'_>) -> Self {
         Self(if folder.has("uv.lock") {
             vec!["uv sync --frozen"]
         } else if folder.has("requirements.txt") {
@@ -44,7 +44,7 @@ pub fn script(folder: &Folder<'_>) -> Option<Guess> {
             value.trim_start().starts_with(class).then(|| name.trim().to_string())
         })
     };
-    let venv = Venv::of(folder);
+    let venv = Venv::from_folder(folder);
     if let Some(name) = made("FastAPI(").or_else(|| made("Starlette(")) {
         return Some(venv.guess(format!(
             "uvicorn {module}:{name} --host {{HOST}} --port {{PORT}} --workers {{WORKERS}}"

@@ -35,7 +35,7 @@ fn greets(settings: Act) -> Acts {
 
 /// A server whose settings change nothing.
 fn server(answer: impl FnMut(ReadRequest<'_>) -> Acts + 'static) -> Script {
-    Script::of(answer).connecting(|_| greets(Act::Send(frame(SETTINGS, 0, 0, &[]))))
+    Script::answering(answer).connecting(|_| greets(Act::Send(frame(SETTINGS, 0, 0, &[]))))
 }
 
 /// A server whose settings change nothing, and to which opening a connection takes 5 ms.

@@ -56,7 +56,7 @@ components:
             more: { $ref: "#/components/schemas/Item" }
 "##;
 
-fn of(imported: &Imported) -> Vec<String> {
+fn lines(imported: &Imported) -> Vec<String> {
     imported.requests.iter().map(|one| format!("{} {}", one.method, one.target)).collect()
 }
 
@@ -64,7 +64,7 @@ fn of(imported: &Imported) -> Vec<String> {
 fn operations_are_asked_with_their_examples() {
     let imported = parse(SHOP).unwrap();
     assert_eq!(
-        of(&imported),
+        lines(&imported),
         [
             "POST /v1/items",
             "GET /v1/items/a%2Fb%20%C3%A4?tags=x&tags=y%20z&ids=1,2&filter[a]=1",
