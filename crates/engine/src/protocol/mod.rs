@@ -9,9 +9,11 @@
 //! | `http1` | rendered requests, and a strict decoder |
 //! | `http2` | frames, header compression, flow control and streams, without a socket; a blocking client |
 //! | `websocket` | the opening handshake, frames and messages, without a socket; a blocking client |
+//! | `order` | in which order answers come |
 //! | `outgoing` | bytes of a protocol that wait for the kernel |
 pub mod http1;
 pub mod http2;
+pub(crate) mod order;
 pub(crate) mod outgoing;
 pub mod websocket;
 
@@ -23,6 +25,7 @@ use pippin_model::result::ErrorKind;
 
 use crate::digest::Challenge;
 use crate::error::EngineError;
+use crate::protocol::order::Order;
 use crate::request::drawn::Value;
 use crate::request::wire::{Span, Wire};
 use crate::scenario::{Walker, WholeAnswer};
@@ -33,11 +36,8 @@ pub(crate) trait Protocol: Sized {
     type Session: Default;
     /// Requests whose bytes the kernel has not taken yet.
     type Out: Outgoing;
-    /// Whether answers come in the order of their requests. All requests of a connection are then
-    /// one user's, and the end of the connection can be the end of an answer. Otherwise each place
-    /// of a connection is a user of its own, whose number is the tag of its requests, and the
-    /// protocol may send bytes of its own.
-    const IN_ORDER: bool;
+    /// How an answer finds its request: [`order::InOrder`] or [`order::ByTag`].
+    type Order: Order;
     /// The handshake with which a connection begins; [`AtOnce`] if it has none.
     type Greeting: Greets<Self>;
     /// How the requests of one user depend on its values; [`Alike`] if they do not.

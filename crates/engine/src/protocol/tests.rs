@@ -17,6 +17,7 @@ use super::*;
 use crate::Control;
 use crate::io::epoll::Epoll;
 use crate::io::uring::Uring;
+use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
 use crate::request::wire::Template;
 use crate::run::run_on;
@@ -32,9 +33,9 @@ impl Protocol for Echo {
     /// The beginning of a frame whose end has not come yet.
     type Session = Vec<u8>;
     type Out = Frames;
+    type Order = ByTag;
     type Greeting = AtOnce;
     type Variation = Alike;
-    const IN_ORDER: bool = false;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let requests = spec.requests.iter().map(|request| {

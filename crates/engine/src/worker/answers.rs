@@ -4,99 +4,21 @@ use pippin_model::result::ErrorKind;
 use super::firsts::Wrong;
 use super::link::{ConnectionOf, Link};
 use super::seats::flights::InFlight;
+use super::seats::{Place, Seating as _, SeatsOf};
 use super::{Core, Stack, Worker};
 use crate::io::Io;
-use crate::protocol::{Answers, Outgoing as _, Protocol, Step};
+use crate::protocol::Protocol;
 use crate::record::exchanges::Exchange;
 use crate::record::uncounted::AnswerSpans;
-use crate::request::check::{Judge, NO_STATUS, Timing};
-use crate::request::surprises::{Look, Surprises};
-use crate::request::wire::Wire;
-use crate::scenario::redirection::is_redirection;
-use crate::transport::Transport;
+use crate::request::check::{NO_STATUS, Timing};
 
 /// What a piece of input led to.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// Answers that are complete now.
     pub settled: u32,
     /// Why the connection is of no further use.
     pub fault: Option<ErrorKind>,
-}
-
-/// Where the parts of an answer go.
-struct Answer<'a> {
-    arrived: u64,
-    wire: &'a Wire,
-    /// Places of the connection's requests, and where the oldest is.
-    flights: &'a [InFlight],
-    head: u32,
-    judge: &'a mut Judge,
-    surprises: &'a mut Surprises,
-    server_closes: &'a mut bool,
-    head_at: &'a mut u64,
-    interim: u64,
-    /// Where the first redirection led to.
-    redirected_to: &'a mut Option<Box<str>>,
-    /// Why the answer must be rejected.
-    refused: &'static str,
-}
-
-impl Answers for Answer<'_> {
-    #[inline]
-    fn oldest(&self) -> u32 {
-        self.head
-    }
-
-    #[inline]
-    fn template(&self, tag: u32) -> Option<u32> {
-        self.flights.get(tag as usize).filter(|place| place.is_taken()).map(|place| place.template)
-    }
-
-    fn interim(&mut self) {
-        self.interim += 1;
-    }
-
-    #[inline]
-    fn head(&mut self, _tag: u32, status: u16, is_last: bool) {
-        self.judge.head(status);
-        let template = self.flights[self.head as usize].template;
-        self.judge.decide(self.surprises.look(template));
-        *self.server_closes = is_last;
-        *self.head_at = self.arrived;
-    }
-
-    #[inline]
-    fn body(&mut self, _tag: u32, template: u32, piece: &[u8]) {
-        // Answers come in order: it is the oldest request's.
-        let value = self.flights[self.head as usize].value;
-        self.judge.piece(&self.wire.template(template).right(value), piece);
-    }
-
-    #[inline]
-    fn head_bytes(&mut self, raw: &[u8]) {
-        if is_redirection(self.judge.status) && self.redirected_to.is_none() {
-            *self.redirected_to = location(raw);
-        }
-        if self.judge.look() != Look::Checked {
-            self.judge.head_bytes(self.surprises.content_type(), raw);
-        }
-    }
-
-    fn refused(&mut self, why: &'static str) {
-        self.refused = why;
-    }
-}
-
-/// The value of the field `Location` of a head.
-#[cold]
-fn location(raw: &[u8]) -> Option<Box<str>> {
-    const NAME: &[u8] = b"location:";
-    raw.split(|byte| *byte == b'\n').find_map(|line| {
-        let (name, value) = line.split_at_checked(NAME.len())?;
-        let value = String::from_utf8_lossy(value.trim_ascii());
-        name.eq_ignore_ascii_case(NAME).then(|| value.escape_debug().to_string().into())
-    })
 }
 
 impl<S: Stack> Worker<'_, S> {
@@ -108,48 +30,8 @@ impl<S: Stack> Worker<'_, S> {
         if self.core.is_greeting(slot) {
             return self.received_greeting(slot, now);
         }
-        let reading = self.core.read(slot, input, now);
-        self.has_read(slot, reading, now);
-    }
-
-    /// Input was decoded: what follows from it.
-    #[inline]
-    pub(super) fn has_read(&mut self, slot: u32, reading: Reading, now: u64) {
-        if !S::Protocol::IN_ORDER {
-            return self.has_read_streams(slot, reading, now);
-        }
-        let Reading { settled, fault } = reading;
-        if let Some(kind) = fault {
-            return self.broken(slot, kind, settled, now);
-        }
-        if settled > 0 {
-            self.settled(slot, now);
-        }
-    }
-
-    /// Answers are complete and the connection is sound: whether it stays open, and what comes
-    /// next.
-    #[inline]
-    fn settled(&mut self, slot: u32, now: u64) {
-        let connection = &self.core.connections[slot as usize];
-        // The server answered before it had read the whole request. What is left of it would keep
-        // the next one waiting, perhaps for ever (RFC 9112 section 9.3: who stops sending closes).
-        let is_unsent = !connection.out.is_empty();
-        let is_closing = self.io.is_closing(slot);
-        if (connection.server_closes || is_closing) && self.core.is_stamped {
-            self.core.recorder.now_tally().stamps.with_end += 1;
-        }
-        let connection = &self.core.connections[slot as usize];
-        if connection.in_flight == 0 && (is_unsent || self.core.is_used_up(connection)) {
-            self.drop_connection(slot);
-        } else if connection.server_closes
-            || (connection.in_flight == 0
-                && (is_closing || S::Transport::is_closed_by_peer(&connection.transport)))
-        {
-            self.server_closed(slot, now);
-        }
-        let arrived = self.core.arrived;
-        self.after_requests(slot, arrived, now);
+        let reading = SeatsOf::<S>::read(&mut self.core, slot, input, now);
+        SeatsOf::<S>::has_read(self, slot, reading, now);
     }
 }
 
@@ -158,92 +40,6 @@ impl<S: Stack> Core<'_, S> {
     #[inline]
     pub(super) fn is_used_up(&self, connection: &ConnectionOf<S>) -> bool {
         self.spec.connections.requests_per_connection.is_some_and(|limit| connection.used >= limit)
-    }
-
-    /// Decodes what arrived.
-    #[inline]
-    pub(super) fn read(&mut self, slot: u32, input: &[u8], now: u64) -> Reading {
-        let reading = if S::Protocol::IN_ORDER {
-            self.read_in_order(slot, input, now)
-        } else {
-            self.read_streams(slot, input, now)
-        };
-        // A message to all has the stamps of its receivers.
-        if reading.settled > 1 && self.is_stamped && !S::Protocol::GATHERS {
-            self.recorder.now_tally().stamps.shared += u64::from(reading.settled - 1);
-        }
-        reading
-    }
-
-    #[inline]
-    fn read_in_order(&mut self, slot: u32, mut input: &[u8], now: u64) -> Reading {
-        let mut settled = 0;
-        while self.connections[slot as usize].in_flight > 0 {
-            let (tag, used) = match self.decode(slot, input) {
-                Err(kind) | Ok(Step::Failed { kind, .. }) => {
-                    self.blame.take(self.blame.why, input);
-                    return Reading { settled, fault: Some(kind) };
-                }
-                Ok(Step::More | Step::Refused { .. }) => return Reading { settled, fault: None },
-                Ok(Step::Complete { tag, used }) => (tag, used),
-            };
-            let answer = &input[..used];
-            input = &input[used..];
-            let connection = &self.connections[slot as usize];
-            let is_last = connection.in_flight == 1 || connection.server_closes;
-            if let Some(wrong) = self.complete(slot, tag, is_last && !input.is_empty(), now) {
-                self.note_wrong(wrong, answer);
-            }
-            settled += 1;
-            if is_last && !input.is_empty() {
-                // The error is counted with the answer; the connection cannot be trusted any more.
-                return Reading { settled, fault: Some(ErrorKind::Malformed) };
-            }
-            if is_last || input.is_empty() {
-                return Reading { settled, fault: None };
-            }
-        }
-        let connection = &mut self.connections[slot as usize];
-        if connection.used == 0 {
-            connection.is_spoilt |= !input.is_empty();
-        } else if !input.is_empty() {
-            self.recorder.error(self.recorder.current, ErrorKind::Malformed);
-            self.blame.take("bytes that belong to no answer", input);
-            self.note_failure(self.recorder.current, ErrorKind::Malformed, None);
-            return Reading { settled, fault: Some(ErrorKind::Malformed) };
-        }
-        Reading { settled, fault: None }
-    }
-
-    /// Decodes one answer as far as it has come.
-    #[inline]
-    fn decode(&mut self, slot: u32, input: &[u8]) -> Result<Step, ErrorKind> {
-        let connection = &mut self.connections[slot as usize];
-        let flights = self.flights.places(slot);
-        let mut answer = Answer {
-            arrived: self.arrived,
-            wire: &self.wire,
-            flights,
-            head: connection.head,
-            judge: &mut connection.judge,
-            surprises: &mut self.surprises,
-            server_closes: &mut connection.server_closes,
-            head_at: &mut connection.mark,
-            interim: 0,
-            redirected_to: &mut self.redirected_to,
-            refused: "",
-        };
-        let out = &mut connection.out;
-        let step = self.protocol.decode(&mut connection.protocol, input, &mut answer, out);
-        if step.is_err() {
-            self.blame.why = answer.refused;
-        }
-        if answer.interim > 0 {
-            let stretch = flights[connection.head as usize].stretch as usize;
-            let interim = answer.interim;
-            self.recorder.tally(stretch).interim += interim;
-        }
-        step
     }
 
     /// Records the answer to the request with this tag. `surplus`: bytes followed it that belong to
@@ -260,20 +56,11 @@ impl<S: Stack> Core<'_, S> {
             self.take_last(slot, tag);
         }
         let arrived = self.arrived;
-        let (has_plan, user) = (self.has_plan, self.user(slot, tag));
-        let (mut request, head) = if S::Protocol::IN_ORDER {
-            self.flights.settle::<true>(slot, tag)
-        } else {
-            self.flights.settle::<false>(slot, tag)
-        };
+        let (has_plan, user) = (self.has_plan, SeatsOf::<S>::user(&self.streams, (slot, tag)));
+        let mut request = SeatsOf::<S>::take_out(self, (slot, tag));
         let connection = &mut self.connections[slot as usize];
-        connection.head = head;
         connection.in_flight -= 1;
         connection.served += u32::from(!S::Protocol::GATHERS);
-        // Where users share a connection, what was read in one go frees it (`freed`).
-        if S::Protocol::IN_ORDER || S::Protocol::GATHERS {
-            connection.free_at = arrived;
-        }
         connection.owes(request.own_lag_ns());
         connection.has_failed = false;
         self.open_requests -= 1;
@@ -292,7 +79,7 @@ impl<S: Stack> Core<'_, S> {
             done_ns: done_at,
             read_ns: now,
         };
-        let (status, body_bytes, wrong, mark) = self.judged(slot, tag, request.template, timing);
+        let (status, body_bytes, wrong, mark) = self.judged((slot, tag), request.template, timing);
         let error = if surplus { Some(ErrorKind::Malformed) } else { wrong };
         let head_at = mark.clamp(sent_at, done_at);
         let spans = AnswerSpans {
@@ -349,6 +136,35 @@ impl<S: Stack> Core<'_, S> {
         self.count(request.stretch as usize, status, body_bytes, error);
         let InFlight { stretch, template, .. } = request;
         error.map(|kind| Wrong { kind, stretch, template, status })
+    }
+
+    /// What was judged of an answer that is complete now: its status, the bytes of its body, what
+    /// is wrong with it, and when its head came.
+    #[inline]
+    fn judged(
+        &mut self,
+        place: Place,
+        template: u32,
+        timing: Timing,
+    ) -> (u16, u64, Option<ErrorKind>, u64) {
+        let connection = &mut self.connections[place.0 as usize];
+        let (judge, head_at) = SeatsOf::<S>::judge(connection, &mut self.streams, place);
+        let (status, body_bytes) = (judge.status, judge.body_bytes);
+        let right = self.wire.template(template).right(timing.value);
+        let error = judge.finish(&right, timing, self.referee);
+        if error.is_some() {
+            self.blame.words = judge.take_words();
+        }
+        (status, body_bytes, error, head_at)
+    }
+
+    /// Answers that were read together have one stamp.
+    #[inline]
+    pub(super) fn count_shared_stamps(&mut self, reading: &Reading) {
+        // A message to all has the stamps of its receivers.
+        if reading.settled > 1 && self.is_stamped && !S::Protocol::GATHERS {
+            self.recorder.now_tally().stamps.shared += u64::from(reading.settled - 1);
+        }
     }
 
     /// Counts a complete answer: for the stretch in which its request was due, for the present

@@ -14,7 +14,7 @@ const LEAST_EXCHANGE_NS: u64 = 2_000;
 
 /// When a request left, by estimate, and the earliest instant at which it can have left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Departure {
+pub(crate) struct Departure {
     left_at: u64,
     /// The call that sent it began so long before.
     after_ns: u32,

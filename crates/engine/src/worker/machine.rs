@@ -27,6 +27,7 @@ use super::link::{Connection, ConnectionOf};
 use super::sampling::Sampling;
 use super::seats::flights::Flights;
 use super::seats::streams::Streams;
+use super::seats::{Seating as _, SeatsOf};
 use super::stops::Stops;
 use super::{Assignment, Stack};
 
@@ -40,7 +41,7 @@ pub(crate) struct Worker<'a, S: Stack> {
 }
 
 /// Everything but event loop, transport and pace, so that they can be borrowed at the same time.
-pub(super) struct Core<'a, S: Stack> {
+pub(crate) struct Core<'a, S: Stack> {
     pub(super) spec: &'a LoadSpec,
     pub(super) thread: u32,
     pub(super) timeline: &'a Timeline,
@@ -118,8 +119,8 @@ impl<'a, S: Stack> Worker<'a, S> {
         let lane = Lane::new(spec, *thread);
         let slots = lane.users(spec);
         let first = lane.before(u64::from(all_users(spec)));
-        let (flights, streams, depth) = Self::flights(spec, first, slots);
-        let places = Places { connections: slots, depth, is_shared: !S::Protocol::IN_ORDER };
+        let (flights, streams, depth) = SeatsOf::<S>::places(spec, first, slots);
+        let places = Places { connections: slots, depth, is_shared: SeatsOf::<S>::IS_SHARED };
         let pace = Pace::new(spec, &lane, places, now);
         let walkers = if S::Protocol::VARIES {
             let all = all_users(spec);
@@ -186,22 +187,6 @@ impl<'a, S: Stack> Worker<'a, S> {
             core,
             now,
         })
-    }
-
-    /// Places for requests under way, streams, and the users of each connection. `first` is the
-    /// number of the first user.
-    fn flights(spec: &LoadSpec, first: u64, slots: u32) -> (Flights, Streams, u32) {
-        if S::Protocol::IN_ORDER {
-            let flights = Flights::new(slots, spec.connections.pipeline, true);
-            return (flights, Streams::default(), 1);
-        }
-        let depth = spec.connections.streams;
-        let mut flights = Flights::new(slots, depth, false);
-        for (slot, tag) in (0..slots).flat_map(|slot| (0..depth).map(move |tag| (slot, tag))) {
-            let user = (first + u64::from(slot)) * u64::from(depth) + u64::from(tag);
-            flights.place(slot, tag).template = first_template(spec, user);
-        }
-        (flights, Streams::new(slots, depth), depth)
     }
 }
 

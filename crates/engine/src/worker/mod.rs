@@ -42,6 +42,7 @@ use crate::transport::Transport;
 
 use machine::Core;
 pub(crate) use machine::Worker;
+use seats::{Seating, SeatsOf};
 
 /// What a worker is to do.
 pub(crate) struct Assignment {
@@ -54,13 +55,13 @@ pub(crate) struct Assignment {
 pub(crate) trait Stack {
     type Io: Io;
     type Transport: Transport;
-    type Protocol: Protocol;
+    type Protocol: Protocol<Order: Seating>;
     /// What the loop reads the time from.
     type Clock: Clock;
     /// Whether connections may begin with a tunnel through a proxy. Plain HTTP/1.1 is read by the
     /// proxy, and pays for nothing of this.
     const TUNNELS: bool =
-        Self::Transport::SECURES || Self::Protocol::GREETS || !Self::Protocol::IN_ORDER;
+        Self::Transport::SECURES || Self::Protocol::GREETS || SeatsOf::<Self>::IS_SHARED;
 }
 
 /// The handshake of a stack's protocol.
@@ -71,7 +72,7 @@ type VariationOf<S> = <<S as Stack>::Protocol as Protocol>::Variation;
 /// A protocol over a transport on an event loop.
 pub(crate) struct Over<I, T, P>(PhantomData<(I, T, P)>);
 
-impl<I: Io, T: Transport, P: Protocol> Stack for Over<I, T, P> {
+impl<I: Io, T: Transport, P: Protocol<Order: Seating>> Stack for Over<I, T, P> {
     type Io = I;
     type Transport = T;
     type Protocol = P;

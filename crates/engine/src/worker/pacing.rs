@@ -1,7 +1,8 @@
 //! Asks the pace who is due, and does what it answers: opens connections and makes requests due.
 use super::link::Link;
+use super::seats::{Place, Seating as _, SeatsOf};
 use super::{Core, Stack, Worker};
-use crate::pace::{Arrival, Due, Fate, Next, Seat, Seats};
+use crate::pace::{Arrival, Due, Next, Seat, Seats};
 use crate::protocol::Protocol;
 use crate::record::recorder::{MEASURED, WARM_UP};
 
@@ -17,7 +18,7 @@ impl<S: Stack> Worker<'_, S> {
             if self.core.has_plan && (connection.link != Link::Down || connection.has_failed) {
                 continue;
             }
-            for tag in 0..self.core.users_of_a_connection() {
+            for tag in 0..SeatsOf::<S>::users_of_a_connection(&self.core.streams) {
                 self.begin_first(slot, tag, at);
             }
         }
@@ -30,14 +31,16 @@ impl<S: Stack> Worker<'_, S> {
     /// A user begins with the schedule. Who does not think first waits until its connection may be
     /// opened.
     fn begin_first(&mut self, slot: u32, tag: u32, at: u64) {
-        let user = self.core.user(slot, tag);
+        let user = SeatsOf::<S>::user(&self.core.streams, (slot, tag));
         let walkers = &mut self.core.walkers;
         let steps_wait = || if S::Protocol::VARIES { walkers.first_wait_ns(slot) } else { None };
         match self.pace.first(user, at, steps_wait) {
             Next::Sends | Next::Starts if tag == 0 => {
                 self.core.opening.waiting.push_back((slot, None));
             }
-            Next::Thinks { .. } | Next::Waits => self.core.rests(slot, tag, at),
+            Next::Thinks { .. } | Next::Waits => {
+                SeatsOf::<S>::rests(&mut self.core, (slot, tag), at);
+            }
             Next::Sends | Next::Starts | Next::IsReplaced | Next::Ends => {}
         }
     }
@@ -50,66 +53,48 @@ impl<S: Stack> Worker<'_, S> {
                 Due::Connection { slot, at } => {
                     self.core.opening.waiting.push_back((slot, Some(at)));
                 }
-                Due::User { user, at } => self.has_thought(user, at, now),
+                Due::User { user, at } => {
+                    let place = SeatsOf::<S>::place(&self.core.streams, user);
+                    SeatsOf::<S>::has_thought(self, place, at, now);
+                }
             }
         }
         while self.core.opening.has_room()
             && let Some((slot, since)) = self.core.opening.waiting.pop_front()
         {
-            self.wake_up(slot, since.unwrap_or(now), now);
+            let at = since.unwrap_or(now);
+            if Core::<S>::listens(slot) {
+                self.open_listener(slot, now);
+            } else {
+                SeatsOf::<S>::wake_up(self, slot, at, now);
+            }
         }
         self.dispatch(now);
     }
 
-    /// A user has thought.
-    fn has_thought(&mut self, user: u32, at: u64, now: u64) {
-        let (slot, tag) = self.core.place_of(user);
-        if S::Protocol::IN_ORDER {
-            if self.core.connections[slot as usize].has_failed {
-                return self.core.opening.waiting.push_back((slot, Some(at)));
-            }
-            return self.begin(slot, tag, at, now);
-        }
-        self.begin(slot, tag, at, now);
-        self.push(slot, now);
-    }
-
-    /// The users of a connection begin, or try again.
-    fn wake_up(&mut self, slot: u32, at: u64, now: u64) {
-        if Core::<S>::listens(slot) {
-            return self.open_listener(slot, now);
-        }
-        if S::Protocol::IN_ORDER {
-            return self.begin(slot, 0, at, now);
-        }
-        for tag in self.core.idle(slot) {
-            self.begin(slot, tag, at, now);
-        }
-        // Requests that were refused are due.
-        self.push(slot, now);
-    }
-
     /// A user begins, has thought, or tries again.
-    fn begin(&mut self, slot: u32, tag: u32, at: u64, now: u64) {
-        let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(slot);
-        let next = self.pace.begins(self.core.user(slot, tag), at, goes_on);
-        self.follow((slot, tag), next, at, now);
+    pub(super) fn begin(&mut self, place: Place, at: u64, now: u64) {
+        let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(place.0);
+        let user = SeatsOf::<S>::user(&self.core.streams, place);
+        let next = self.pace.begins(user, at, goes_on);
+        self.follow(place, next, at, now);
     }
 
     /// A user does what it does next. `at`: since when its next request is due.
     #[inline]
-    fn follow(&mut self, (slot, tag): (u32, u32), next: Next, at: u64, now: u64) {
+    pub(super) fn follow(&mut self, place: Place, next: Next, at: u64, now: u64) {
+        let (slot, _) = place;
         match next {
-            Next::Sends => self.ready(slot, tag, at, now),
+            Next::Sends => SeatsOf::<S>::ready(self, place, at, now),
             Next::Starts => {
                 if S::Protocol::VARIES {
                     self.core.replace_walker(slot);
                 }
-                self.ready(slot, tag, at, now);
+                SeatsOf::<S>::ready(self, place, at, now);
             }
-            Next::Thinks { .. } | Next::Waits => self.core.rests(slot, tag, at),
+            Next::Thinks { .. } | Next::Waits => SeatsOf::<S>::rests(&mut self.core, place, at),
             Next::IsReplaced | Next::Ends => {
-                self.core.ends(slot, tag);
+                SeatsOf::<S>::ends(&mut self.core, place);
                 if self.core.is_up(slot) {
                     self.drop_connection(slot);
                 }
@@ -117,26 +102,6 @@ impl<S: Stack> Worker<'_, S> {
                     self.core.opening.waiting.push_back((slot, Some(at)));
                 }
             }
-        }
-    }
-
-    /// A user wants to send, since `intended_at`. Users who share a connection send when all of
-    /// them have been asked ([`Worker::push`]).
-    #[inline]
-    pub(super) fn ready(&mut self, slot: u32, tag: u32, intended_at: u64, now: u64) {
-        if !S::Protocol::IN_ORDER {
-            return self.core.make_due(slot, tag, intended_at);
-        }
-        // With pipelining, a user sends a batch of requests.
-        let count = u64::from(self.core.flights.depth).min(self.core.quota) as u32;
-        if count == 0 {
-            return;
-        }
-        self.core.schedule(slot, intended_at, count);
-        match self.core.connections[slot as usize].link {
-            Link::Up => self.send_pending(slot, now),
-            Link::Connecting | Link::Tunnelling | Link::Securing | Link::Greeting => {}
-            Link::Down => self.open(slot, now),
         }
     }
 
@@ -152,17 +117,8 @@ impl<S: Stack> Worker<'_, S> {
         while self.core.quota > 0
             && let Some(Arrival { user, at, turn }) = self.pace.arrive(now, &mut self.core)
         {
-            let (slot, tag) = self.core.place_of(user);
-            if S::Protocol::IN_ORDER {
-                let template =
-                    if S::Protocol::VARIES { self.core.begin_walk(slot, turn) } else { turn };
-                self.core.connections[slot as usize].template = template;
-                self.ready(slot, tag, at, now);
-            } else {
-                self.core.flights.place(slot, tag).template = turn;
-                self.ready(slot, tag, at, now);
-                self.push(slot, now);
-            }
+            let place = SeatsOf::<S>::place(&self.core.streams, user);
+            SeatsOf::<S>::arrives(self, place, at, turn, now);
         }
     }
 
@@ -185,49 +141,12 @@ impl<S: Stack> Worker<'_, S> {
         }
     }
 
-    /// Requests of `slot` were settled at `at`, successful or not: its users go on.
-    #[inline]
-    pub(super) fn after_requests(&mut self, slot: u32, at: u64, now: u64) {
-        if !S::Protocol::IN_ORDER {
-            return self.after_all_streams(slot, at, now);
-        }
-        // Who pipelines goes on when the last of a batch is answered.
-        if self.core.connections[slot as usize].in_flight > 0 {
-            return;
-        }
-        // Who is redirected asks at once, whatever the schedule.
-        let next = if S::Protocol::VARIES && self.core.walkers.is_redirected(slot) {
-            Next::Sends
-        } else {
-            let fate =
-                if S::Protocol::VARIES { self.core.walkers.fate(slot) } else { Fate::default() };
-            self.pace.settled(slot, at, fate)
-        };
-        self.follow((slot, 0), next, at, now);
-        if next == Next::Waits {
-            self.dispatch(now);
-        }
-    }
-
-    /// The request of a user who shares a connection was settled at `at`: the user goes on.
-    pub(super) fn after_stream(&mut self, slot: u32, tag: u32, at: u64, now: u64) {
-        let place = self.core.flights.place(slot, tag);
-        place.template = self.core.surprises.after(place.template);
-        let next = self.pace.settled(self.core.user(slot, tag), at, Fate::default());
-        self.follow((slot, tag), next, at, now);
-    }
-
     /// A connection opened without a request for it: the open loop's before its schedule starts.
     pub(super) fn opened_idle(&mut self, slot: u32, now: u64) {
         if !self.core.has_plan || Core::<S>::listens(slot) {
             return;
         }
-        if S::Protocol::IN_ORDER {
-            return self.begin(slot, 0, now, now);
-        }
-        for tag in self.core.idle(slot) {
-            self.begin(slot, tag, now, now);
-        }
+        SeatsOf::<S>::begin_all(self, slot, now, now);
     }
 
     /// The connection of `slot` could not be opened, or ended without an answer, and its requests
@@ -240,7 +159,7 @@ impl<S: Stack> Worker<'_, S> {
     /// Users who were put aside wait for arrivals again.
     pub(super) fn unpark(&mut self, slot: u32) {
         for tag in self.core.take_parked(slot) {
-            self.pace.unpark(self.core.user(slot, tag));
+            self.pace.unpark(SeatsOf::<S>::user(&self.core.streams, (slot, tag)));
         }
     }
 }
@@ -248,10 +167,10 @@ impl<S: Stack> Worker<'_, S> {
 impl<S: Stack> Seats for Core<'_, S> {
     #[inline]
     fn seat(&self, user: u32) -> Seat {
-        let (slot, _) = self.place_of(user);
+        let (slot, _) = SeatsOf::<S>::place(&self.streams, user);
         let connection = &self.connections[slot as usize];
         match connection.link {
-            Link::Up if !S::Protocol::IN_ORDER && self.is_full(slot) => Seat::Full,
+            Link::Up if SeatsOf::<S>::is_full(self, slot) => Seat::Full,
             Link::Up => Seat::Open,
             // Who has failed takes its turn among those that are being opened.
             _ if connection.has_failed && !self.opening.has_room() => Seat::Barred,

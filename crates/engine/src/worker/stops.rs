@@ -9,7 +9,7 @@ const MOST: usize = 64;
 
 /// The stops of a thread, as its turns show them.
 #[derive(Debug, Default)]
-pub(super) struct Stops {
+pub(crate) struct Stops {
     past: VecDeque<(u64, u64)>,
     /// When the present turn began; 0 before the first.
     turn_at: u64,

@@ -8,6 +8,7 @@ use super::protocol::{Forward, Http1};
 use super::{Decoder, Drawn, HeadInfo, Sink};
 use crate::digest::{Authorizer, Challenge, Grant};
 use crate::error::EngineError;
+use crate::protocol::order::InOrder;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Filling as _, Value};
@@ -42,9 +43,9 @@ pub(crate) struct Session {
 impl Protocol for Digested {
     type Session = Session;
     type Out = Frames;
+    type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
-    const IN_ORDER: bool = true;
     const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

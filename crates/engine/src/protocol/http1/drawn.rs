@@ -8,6 +8,7 @@ use pippin_model::result::ErrorKind;
 use super::protocol::Http1;
 use super::{Decoder, request};
 use crate::error::{EngineError, place};
+use crate::protocol::order::InOrder;
 use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Filling, Places, Value};
 use crate::request::wire::{Span, Wire};
@@ -24,9 +25,9 @@ pub(crate) struct Drawn<O> {
 impl<O: Filling> Protocol for Drawn<O> {
     type Session = Decoder;
     type Out = O;
+    type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
-    const IN_ORDER: bool = true;
     const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

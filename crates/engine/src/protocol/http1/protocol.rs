@@ -6,6 +6,7 @@ use pippin_model::result::ErrorKind;
 
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink, request};
 use crate::error::{EngineError, place};
+use crate::protocol::order::InOrder;
 use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::Value;
 use crate::request::wire::{Span, Template, Wire};
@@ -21,9 +22,9 @@ pub(crate) struct Http1 {
 impl Protocol for Http1 {
     type Session = Decoder;
     type Out = Span;
+    type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
-    const IN_ORDER: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let is_only = !spec.connections.keep_alive();

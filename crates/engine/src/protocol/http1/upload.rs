@@ -16,6 +16,7 @@ use pippin_model::result::ErrorKind;
 use super::protocol::Http1;
 use super::{Decoder, Drawn};
 use crate::error::{EngineError, place};
+use crate::protocol::order::InOrder;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Alike, Answers, AtOnce, Bytes, End, Outgoing, Protocol, Step};
 use crate::request::drawn::{Value, fill};
@@ -37,9 +38,9 @@ pub(crate) struct Uploading {
 impl Protocol for Uploading {
     type Session = Decoder;
     type Out = Parcel;
+    type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
-    const IN_ORDER: bool = true;
     const IN_PIECES: bool = true;
     const DRAWS: bool = true;
 

@@ -11,6 +11,7 @@ use super::protocol::{Forward, Http1};
 use super::{Decoder, HeadInfo, Sink, request};
 use crate::digest::{Authorizer, Challenge, Grant};
 use crate::error::{EngineError, place};
+use crate::protocol::order::InOrder;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Answers, AtOnce, End, Protocol, Step, Varies};
 use crate::request::drawn::{Places, Value};
@@ -71,9 +72,9 @@ pub(crate) struct Session {
 impl Protocol for Varied {
     type Session = Session;
     type Out = Frames;
+    type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Steps;
-    const IN_ORDER: bool = true;
     const DRAWS: bool = true;
 
     /// Nothing can be rendered ahead, but errors in steps are found here.

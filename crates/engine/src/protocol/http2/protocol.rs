@@ -11,6 +11,7 @@ use super::session::{Limits, Session};
 use super::stream::Stream;
 use crate::error::{EngineError, place};
 use crate::protocol::http1::request;
+use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Places, Value};
@@ -39,9 +40,9 @@ pub(crate) struct Connection(Option<Box<Session>>);
 impl Protocol for Http2 {
     type Session = Connection;
     type Out = Frames;
+    type Order = ByTag;
     type Greeting = AtOnce;
     type Variation = Alike;
-    const IN_ORDER: bool = false;
     const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

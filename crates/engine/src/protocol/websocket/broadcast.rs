@@ -10,6 +10,7 @@ use super::line::{self, Content, Endpoint, Line};
 use super::protocol::{TAG, Upgrade};
 use super::session::Decoded;
 use crate::error::EngineError;
+use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Alike, Answers, End, Greeting, Greets, Protocol, Step};
 use crate::request::check::NO_STATUS;
@@ -60,9 +61,9 @@ struct Arriving {
 impl Protocol for Broadcast {
     type Session = Receiver;
     type Out = Frames;
+    type Order = ByTag;
     type Greeting = Upgrade;
     type Variation = Alike;
-    const IN_ORDER: bool = false;
     const GATHERS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

@@ -8,6 +8,7 @@ use pippin_model::result::ErrorKind;
 use super::line::{self, Content, Endpoint, Line};
 use super::session::Decoded;
 use crate::error::EngineError;
+use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::{Alike, Answers, End, Greeting, Greets, Protocol, Step};
 use crate::request::check::NO_STATUS;
@@ -47,9 +48,9 @@ struct UnderWay {
 impl Protocol for WebSocket {
     type Session = Connection;
     type Out = Frames;
+    type Order = ByTag;
     type Greeting = Upgrade;
     type Variation = Alike;
-    const IN_ORDER: bool = false;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         line::wire(spec)

@@ -6,6 +6,7 @@ use super::Link;
 use crate::io::{Io, Sending};
 use crate::protocol::{Greeting, Greets, Outgoing as _, Protocol};
 use crate::transport::{Broken, Transport};
+use crate::worker::seats::{Seating as _, SeatsOf};
 use crate::worker::{Core, GreetingOf, Stack, Worker};
 
 const CLOSED: &str = "the server closed the connection in the handshake of the WebSocket";
@@ -44,10 +45,10 @@ impl<S: Stack> Worker<'_, S> {
                 let took_ns = core.arrived.saturating_sub(connection.free_at);
                 core.recorder.upgraded(took_ns, !connection.was_opened);
                 connection.link = Link::Up;
-                let reading = core.read(slot, &input[used..], now);
+                let reading = SeatsOf::<S>::read(core, slot, &input[used..], now);
                 self.take_into_use(slot, now);
                 if self.core.is_up(slot) {
-                    self.has_read(slot, reading, now);
+                    SeatsOf::<S>::has_read(self, slot, reading, now);
                 }
             }
         }

@@ -14,6 +14,7 @@ use crate::tls::reason;
 use crate::transport::Transport;
 use crate::worker::firsts::{Blame, why_not_opened};
 use crate::worker::seats::flights::{IDLE, InFlight};
+use crate::worker::seats::{Seating as _, SeatsOf};
 use crate::worker::{Core, Stack, Worker};
 
 /// Events that one wait takes of an event loop, at the least.
@@ -64,7 +65,7 @@ impl<S: Stack> Worker<'_, S> {
     /// What was due on a connection stays unsent, for this reason.
     pub(in crate::worker) fn give_up(&mut self, slot: u32, kind: ErrorKind, now: u64) {
         let core = &mut self.core;
-        let due: Vec<u64> = if S::Protocol::IN_ORDER { Vec::new() } else { core.take_due(slot) };
+        let due = SeatsOf::<S>::take_due(core, slot);
         let connection = &mut core.connections[slot as usize];
         let pending = std::mem::take(&mut connection.pending);
         let intended_at = due.first().copied().unwrap_or(connection.pending_since);
@@ -75,9 +76,6 @@ impl<S: Stack> Worker<'_, S> {
         };
         core.recorder.error(stretch, kind);
         core.note_failure(stretch, kind, None);
-        if S::Protocol::IN_ORDER {
-            core.recorder.tally(stretch).requests.unsent += u64::from(pending);
-        }
         for intended_at in due {
             let stretch = core.stretch_of(intended_at);
             core.recorder.tally(stretch).requests.unsent += 1;
@@ -121,13 +119,13 @@ impl<S: Stack> Worker<'_, S> {
                 } else {
                     self.server_closed(slot, now);
                 }
-                self.after_requests(slot, now, now);
+                SeatsOf::<S>::after_requests(self, slot, now, now);
             }
             End::BeforeHead { untouched: true } if self.may_send_again(slot) => {
                 self.send_again(slot, now)
             }
             End::BeforeHead { untouched: true } if self.was_reset_at_once(slot, errno) => {
-                self.core.take_back(slot);
+                SeatsOf::<S>::take_back(&mut self.core, slot);
                 self.drop_connection(slot);
                 self.give_up(slot, ErrorKind::ConnectReset, now);
             }
@@ -153,18 +151,14 @@ impl<S: Stack> Worker<'_, S> {
         let failed = self.core.fail_all(slot, kind);
         let has_served = self.core.connections[slot as usize].served > 0;
         self.drop_connection(slot);
-        if failed == 0 && has_served && !S::Protocol::IN_ORDER {
-            // No request fails by it, and it is an error all the same.
-            self.core.recorder.error(self.core.recorder.current, kind);
+        if failed == 0 {
+            SeatsOf::<S>::broke_idle(&mut self.core, has_served, kind);
         }
         if settled + failed == 0 {
-            if !S::Protocol::IN_ORDER && self.core.connections[slot as usize].pending > 0 {
-                self.after_failure(slot, now);
-            }
-            return;
+            return SeatsOf::<S>::broke_unused(self, slot, now);
         }
         if has_served || kind == ErrorKind::Timeout {
-            self.after_requests(slot, now, now);
+            SeatsOf::<S>::after_requests(self, slot, now, now);
         } else {
             self.after_failure(slot, now);
         }
@@ -184,15 +178,11 @@ impl<S: Stack> Worker<'_, S> {
         self.drop_connection(slot);
     }
 
-    /// The server has ended a connection with nothing under way. What waits goes over another one:
-    /// at once if this one has served, and else after a while, so that the server is not overrun.
+    /// The server has ended a connection with nothing under way.
     pub(in crate::worker) fn ended_idle(&mut self, slot: u32, now: u64) {
         let has_served = self.core.connections[slot as usize].served > 0;
         self.server_closed(slot, now);
-        if S::Protocol::IN_ORDER {
-            return;
-        }
-        if has_served { self.push(slot, now) } else { self.after_failure(slot, now) }
+        SeatsOf::<S>::ended_idle(self, slot, has_served, now);
     }
 
     fn note_close(&mut self, slot: u32, now: u64) {
@@ -206,10 +196,7 @@ impl<S: Stack> Worker<'_, S> {
         if S::Protocol::GREETS {
             self.part(slot);
         }
-        if !S::Protocol::IN_ORDER {
-            // Another connection may take what this one did not.
-            self.unpark(slot);
-        }
+        SeatsOf::<S>::leave(self, slot);
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         if S::Transport::SECURES {
@@ -250,7 +237,7 @@ impl<S: Stack> Worker<'_, S> {
     fn send_again(&mut self, slot: u32, now: u64) {
         let again = u64::from(self.core.connections[slot as usize].in_flight);
         self.core.recorder.now_tally().requests.sent_again += again;
-        self.core.take_back(slot);
+        SeatsOf::<S>::take_back(&mut self.core, slot);
         self.note_close(slot, now);
         self.drop_connection(slot);
         // Until then it was with the server.
@@ -275,11 +262,11 @@ impl<S: Stack> Worker<'_, S> {
                     .map(|request| request.sent.left_at())
                     .min()
                     .map_or(UNKNOWN, |sent_at| sent_at.saturating_add(timeouts.request_ns)),
-                Link::Up if !S::Protocol::IN_ORDER => match self.core.barred_until(slot, now) {
+                Link::Up => match SeatsOf::<S>::barred_until(&mut self.core, slot, now) {
                     Some(deadline) => deadline,
                     None => continue,
                 },
-                _ => continue,
+                Link::Down => continue,
             };
             let connection = &self.core.connections[slot as usize];
             if deadline > late_at {
@@ -293,15 +280,7 @@ impl<S: Stack> Worker<'_, S> {
             } else if connection.link == Link::Connecting {
                 self.io.close(slot);
                 self.connect_failed(slot, ErrorKind::ConnectTimeout, now);
-            } else if S::Protocol::IN_ORDER {
-                if self.core.has_begun(slot) {
-                    self.core.blame.why = "its head came, and its body did not end";
-                }
-                self.broken(slot, ErrorKind::Timeout, 0, now);
-                self.core.blame.why = "";
-            } else if connection.in_flight == 0 {
-                self.give_up_barred(slot, now);
-            } else if let Some(deadline) = self.time_out_streams(slot, late_at, now) {
+            } else if let Some(deadline) = SeatsOf::<S>::time_out(self, slot, late_at, now) {
                 next = next.min(deadline);
             }
         }
@@ -318,26 +297,6 @@ impl<S: Stack> Core<'_, S> {
         self.flights.under_way(slot, (connection.head, connection.in_flight))
     }
 
-    /// The requests under way on a connection never reached the server: they are due again, and
-    /// count as not sent.
-    fn take_back(&mut self, slot: u32) {
-        if !S::Protocol::IN_ORDER {
-            let tags: Vec<u32> = self.flights.tags(slot, (0, 0)).collect();
-            return tags.into_iter().for_each(|tag| self.take_back_stream(slot, tag));
-        }
-        let connection = &mut self.connections[slot as usize];
-        let ring = (connection.head, connection.in_flight);
-        let requests = self.flights.take_all(slot, ring);
-        let Some(first) = requests.first() else { return };
-        connection.in_flight = 0;
-        connection.pending = requests.len() as u32;
-        connection.pending_since = first.intended_at;
-        connection.template = first.template;
-        connection.owes(first.own_lag_ns());
-        let count = u64::from(connection.pending);
-        self.recorder.take_back(first.stretch as usize, count);
-    }
-
     /// All requests under way on a connection fail: the oldest for this reason, those behind it
     /// because their answers never came.
     pub(in crate::worker) fn fail_all(&mut self, slot: u32, kind: ErrorKind) -> u32 {
@@ -348,20 +307,8 @@ impl<S: Stack> Core<'_, S> {
         for (place, tag) in tags.iter().enumerate() {
             let request = *self.flights.place(slot, *tag);
             self.flights.place(slot, *tag).stretch = IDLE;
-            if !S::Protocol::IN_ORDER {
-                self.forget_refusals(slot, *tag);
-            }
-            let kind = match if place == 0 { kind } else { behind } {
-                // Of many answers some may have begun, and others not.
-                ErrorKind::CloseBeforeAnswer | ErrorKind::CloseInBody if !S::Protocol::IN_ORDER => {
-                    if self.has_head(slot, *tag) {
-                        ErrorKind::CloseInBody
-                    } else {
-                        ErrorKind::CloseBeforeAnswer
-                    }
-                }
-                kind => kind,
-            };
+            let kind = if place == 0 { kind } else { behind };
+            let kind = SeatsOf::<S>::loss(self, (slot, *tag), kind);
             self.fail((slot, *tag), &request, kind);
             if S::Protocol::VARIES {
                 self.step_failed(slot, &request, kind);
@@ -382,7 +329,7 @@ impl<S: Stack> Core<'_, S> {
         request: &InFlight,
         kind: ErrorKind,
     ) {
-        let user = self.user(slot, tag);
+        let user = SeatsOf::<S>::user(&self.streams, (slot, tag));
         let stretch = request.stretch as usize;
         self.recorder.error(stretch, kind);
         self.note_failure(stretch, kind, Some(request.template));
@@ -415,23 +362,12 @@ impl<S: Stack> Core<'_, S> {
             let service_ns = std::mem::take(&mut connection.service_ns);
             let places = std::mem::take(&mut connection.places);
             let hangs = answers == 0 && connection.in_flight > 0;
-            let has_begun = hangs && self.has_begun(slot);
+            let has_begun = hangs && SeatsOf::<S>::has_begun(self, slot);
             let by_connection = &mut self.recorder.tally(stretch).by_connection;
             by_connection.add(answers.into(), service_ns, places);
             by_connection.without_answer += u64::from(hangs);
             by_connection.with_head_only += u64::from(has_begun);
         }
-    }
-
-    /// Whether the head of an answer has come of which the body has not ended.
-    fn has_begun(&mut self, slot: u32) -> bool {
-        let connection = &self.connections[slot as usize];
-        if S::Protocol::IN_ORDER {
-            return connection.judge.is_under_way();
-        }
-        let ring = (connection.head, connection.in_flight);
-        let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
-        tags.into_iter().any(|tag| self.has_head(slot, tag))
     }
 
     /// The load is over: what is under way is censored, what is due was never sent.
@@ -443,7 +379,10 @@ impl<S: Stack> Core<'_, S> {
             let ring = (connection.head, connection.in_flight);
             let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
             for tag in tags {
-                let (request, user) = (*self.flights.place(slot, tag), self.user(slot, tag));
+                let (request, user) = (
+                    *self.flights.place(slot, tag),
+                    SeatsOf::<S>::user(&self.streams, (slot, tag)),
+                );
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.exchanges.keep(request.unanswered(user));
                 tally.requests.censored += 1;
@@ -451,18 +390,9 @@ impl<S: Stack> Core<'_, S> {
                 let age_ns = request.response_ns(ended_at, has_plan);
                 self.recorder.left_open(request.stretch as usize, age_ns);
             }
-            if !S::Protocol::IN_ORDER {
-                for intended_at in self.take_due(slot) {
-                    let stretch = self.stretch_of(intended_at);
-                    self.recorder.tally(stretch).requests.unsent += 1;
-                }
-                continue;
-            }
-            let connection = &self.connections[slot as usize];
-            if connection.pending > 0 {
-                let (stretch, pending) =
-                    (self.stretch_of(connection.pending_since), connection.pending);
-                self.recorder.tally(stretch).requests.unsent += u64::from(pending);
+            for intended_at in SeatsOf::<S>::take_due(self, slot) {
+                let stretch = self.stretch_of(intended_at);
+                self.recorder.tally(stretch).requests.unsent += 1;
             }
         }
     }

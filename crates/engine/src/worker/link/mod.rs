@@ -23,7 +23,7 @@ use super::stops::{STOOD_STILL_NS, Stops};
 
 /// How far the connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::worker) enum Link {
+pub(crate) enum Link {
     Down,
     Connecting,
     /// Connected to a proxy, which is asked for a tunnel to the server.
@@ -39,7 +39,7 @@ pub(in crate::worker) enum Link {
 ///
 /// `T` is the transport's state, `P` the protocol's, `O` what is still to be sent.
 #[derive(Debug)]
-pub(in crate::worker) struct Connection<T, P, O> {
+pub(crate) struct Connection<T, P, O> {
     pub link: Link,
     /// Whether a connection was opened in this slot before.
     pub was_opened: bool,

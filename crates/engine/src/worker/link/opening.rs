@@ -6,6 +6,7 @@ use crate::io::{Io, Opening, Sending};
 use crate::protocol::Protocol;
 use crate::transport::Transport;
 use crate::transport::proxy_header;
+use crate::worker::seats::{Seating as _, SeatsOf};
 use crate::worker::{Stack, Worker};
 
 impl<S: Stack> Worker<'_, S> {
@@ -34,7 +35,7 @@ impl<S: Stack> Worker<'_, S> {
         let connection = &mut core.connections[slot as usize];
         // It does no harm if such a server sends first.
         connection.is_spoilt =
-            S::Protocol::IN_ORDER && handshake.is_some_and(|seen| seen.has_received);
+            !SeatsOf::<S>::IS_SHARED && handshake.is_some_and(|seen| seen.has_received);
         let until_writable_ns = now - connection.mark;
         // The kernel knows when it was open, however late this thread looks.
         let round_trip_ns = handshake.and_then(|seen| seen.round_trip_ns).unwrap_or(0);
@@ -83,16 +84,7 @@ impl<S: Stack> Worker<'_, S> {
         core.opening.connecting -= 1;
         core.recorder.opened(is_first);
         let is_idle = connection.pending == 0;
-        if !S::Protocol::IN_ORDER {
-            self.pace.opened(slot);
-        }
-        if is_idle {
-            self.opened_idle(slot, now);
-        }
-        // Protocols other than HTTP/1.1 send something before the first request.
-        if !S::Protocol::IN_ORDER || self.core.connections[slot as usize].pending > 0 {
-            self.send_pending(slot, now);
-        }
+        SeatsOf::<S>::opened(self, slot, is_idle, now);
         self.listener_opened(now);
     }
 }

@@ -7,6 +7,7 @@ use crate::protocol::{End, Protocol};
 use crate::tls::reason;
 use crate::transport::{Broken, Handshake, Received, Transport};
 use crate::worker::answers::Reading;
+use crate::worker::seats::{Seating as _, SeatsOf};
 use crate::worker::{Stack, Worker};
 
 impl<S: Stack> Worker<'_, S> {
@@ -32,7 +33,7 @@ impl<S: Stack> Worker<'_, S> {
             match handshake {
                 Handshake::Done => {
                     let is_spoilt =
-                        S::Protocol::IN_ORDER && !self.transport.input(&self.io).is_empty();
+                        !SeatsOf::<S>::IS_SHARED && !self.transport.input(&self.io).is_empty();
                     self.core.connections[slot as usize].is_spoilt = is_spoilt;
                     self.secured(slot, now);
                 }
@@ -53,19 +54,22 @@ impl<S: Stack> Worker<'_, S> {
     /// Reads on; then the connection goes on, or ends for reasons of its own.
     fn read_secured(&mut self, slot: u32, broken: Option<Broken>, now: u64) {
         let input = self.transport.input(&self.io);
-        let reading =
-            if input.is_empty() { Reading::default() } else { self.core.read(slot, input, now) };
+        let reading = if input.is_empty() {
+            Reading::default()
+        } else {
+            SeatsOf::<S>::read(&mut self.core, slot, input, now)
+        };
         match broken {
             Some(broken) => {
                 self.transport.note_failure(&broken.why);
                 if reading.fault.is_some() {
-                    self.has_read(slot, reading, now)
+                    SeatsOf::<S>::has_read(self, slot, reading, now)
                 } else {
                     self.session_broken(slot, broken.is_close, reading.settled, now)
                 }
             }
             None => {
-                self.has_read(slot, reading, now);
+                SeatsOf::<S>::has_read(self, slot, reading, now);
                 self.after_reading(slot, now);
             }
         }
@@ -123,7 +127,7 @@ impl<S: Stack> Worker<'_, S> {
             return self.ended_idle(slot, now);
         }
         self.server_closed(slot, now);
-        self.after_requests(slot, now, now);
+        SeatsOf::<S>::after_requests(self, slot, now, now);
     }
 
     /// Hands the transport's own bytes to the kernel, as much as it takes.

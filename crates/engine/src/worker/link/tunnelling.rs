@@ -10,6 +10,7 @@ use crate::io::{Io, Sending};
 use crate::protocol::Protocol;
 use crate::protocol::http1::tunnel::{self, Answer, CLOSED, EARLY, NoTunnel, RESET};
 use crate::transport::Transport;
+use crate::worker::seats::{Seating as _, SeatsOf};
 use crate::worker::{Core, Stack, Worker};
 
 /// The tunnels of a thread.
@@ -68,7 +69,7 @@ impl<S: Stack> Worker<'_, S> {
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         let waits_for_client =
-            S::Transport::SECURES || S::Protocol::GREETS || S::Protocol::IN_ORDER;
+            S::Transport::SECURES || S::Protocol::GREETS || !SeatsOf::<S>::IS_SHARED;
         let answer = core.tunnels.answers.get(&slot);
         if waits_for_client && answer.is_some_and(|answer| !answer.present().is_empty()) {
             return self.no_tunnel(slot, EARLY.into(), now);
@@ -81,8 +82,8 @@ impl<S: Stack> Worker<'_, S> {
         self.leads_to_server(slot, now);
         // A server of HTTP/2 need not wait for its client (RFC 9113 section 3.4).
         if !answer.present().is_empty() && self.core.is_up(slot) {
-            let reading = self.core.read(slot, answer.present(), now);
-            self.has_read(slot, reading, now);
+            let reading = SeatsOf::<S>::read(&mut self.core, slot, answer.present(), now);
+            SeatsOf::<S>::has_read(self, slot, reading, now);
         }
     }
 

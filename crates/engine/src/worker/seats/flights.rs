@@ -7,7 +7,7 @@ use crate::worker::departure::Departure;
 
 /// A request that was sent and not answered.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::worker) struct InFlight {
+pub(crate) struct InFlight {
     pub intended_at: u64,
     /// From when on only the generator delayed it: it was due, and a connection was free.
     pub sendable_at: u64,
@@ -55,7 +55,7 @@ impl InFlight {
 }
 
 /// The requests under way of all connections of a worker.
-pub(in crate::worker) struct Flights {
+pub(crate) struct Flights {
     places: Vec<InFlight>,
     pub depth: u32,
     in_order: bool,
@@ -101,15 +101,20 @@ impl Flights {
         tag
     }
 
-    /// Removes the request with this tag. Returns it, and the new `head`.
+    /// Removes the oldest request of a ring, which has this tag. Returns it, and the new `head`.
     #[inline]
-    pub fn settle<const IN_ORDER: bool>(&mut self, slot: u32, tag: u32) -> (InFlight, u32) {
-        let request = *self.place(slot, tag);
-        if IN_ORDER {
-            return (request, if tag + 1 == self.depth { 0 } else { tag + 1 });
-        }
-        self.place(slot, tag).stretch = IDLE;
-        (request, 0)
+    pub fn leave_ring(&self, slot: u32, tag: u32) -> (InFlight, u32) {
+        let request = self.places(slot)[tag as usize];
+        (request, if tag + 1 == self.depth { 0 } else { tag + 1 })
+    }
+
+    /// Removes the request of a user, who does nothing afterwards. Returns it.
+    #[inline]
+    pub fn take_out(&mut self, slot: u32, tag: u32) -> InFlight {
+        let place = self.place(slot, tag);
+        let request = *place;
+        place.stretch = IDLE;
+        request
     }
 
     /// The tags of the requests under way; the oldest first, if answers come in order.

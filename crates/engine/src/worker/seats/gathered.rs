@@ -3,6 +3,7 @@
 //! this runs.
 use pippin_model::result::ErrorKind;
 
+use super::{Seating as _, SeatsOf};
 use crate::protocol::Protocol;
 use crate::worker::link::Link;
 use crate::worker::{Core, Stack, Worker};
@@ -78,7 +79,7 @@ impl<S: Stack> Worker<'_, S> {
         self.core.note_missing(slot, why.unwrap_or(ErrorKind::CloseBeforeAnswer));
         if let Some(kind) = why {
             if self.core.fail_all(SENDER, kind) > 0 {
-                self.after_requests(SENDER, now, now);
+                SeatsOf::<S>::after_requests(self, SENDER, now, now);
             } else {
                 self.core.recorder.error(self.core.recorder.current, kind);
             }

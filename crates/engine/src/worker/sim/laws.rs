@@ -19,6 +19,7 @@ use super::{MS, Played, closed, play, play_over, play_thread};
 use crate::error::EngineError;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
+use crate::protocol::order::ByTag;
 use crate::protocol::tests::{Echo, put};
 use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
 use crate::request::drawn::Value;
@@ -313,9 +314,9 @@ struct Narrow(Echo);
 impl Protocol for Narrow {
     type Session = <Echo as Protocol>::Session;
     type Out = <Echo as Protocol>::Out;
+    type Order = ByTag;
     type Greeting = AtOnce;
     type Variation = Alike;
-    const IN_ORDER: bool = false;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         Echo::wire(spec)

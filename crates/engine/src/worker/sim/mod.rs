@@ -73,7 +73,7 @@ const MS: u64 = 1_000_000;
 /// A protocol over a transport in virtual time.
 struct Sim<T, P>(PhantomData<(T, P)>);
 
-impl<T: Transport, P: Protocol> Stack for Sim<T, P> {
+impl<T: Transport, P: Protocol<Order: Seating>> Stack for Sim<T, P> {
     type Io = SimIo;
     type Transport = T;
     type Protocol = P;
@@ -140,17 +140,25 @@ fn play(spec: &LoadSpec, script: Script) -> Played {
 }
 
 /// Applies a load to a server of this protocol.
-fn play_over<P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> Played {
+fn play_over<P: Protocol<Order: Seating>>(
+    spec: &LoadSpec,
+    script: Script,
+    framing: Framing,
+) -> Played {
     play_on::<Tcp, P>(spec, script, framing)
 }
 
 /// Applies a load to a server of this protocol over this transport.
-fn play_on<T: Transport, P: Protocol>(spec: &LoadSpec, script: Script, framing: Framing) -> Played {
+fn play_on<T: Transport, P: Protocol<Order: Seating>>(
+    spec: &LoadSpec,
+    script: Script,
+    framing: Framing,
+) -> Played {
     play_thread::<T, P>(spec, 0, script, framing)
 }
 
 /// Applies what one thread applies of a load.
-fn play_thread<T: Transport, P: Protocol>(
+fn play_thread<T: Transport, P: Protocol<Order: Seating>>(
     spec: &LoadSpec,
     thread: u32,
     script: Script,
@@ -208,12 +216,13 @@ impl<S: Stack> Worker<'_, S> {
             let opening = &self.core.opening.waiting;
             let tries =
                 opening.iter().any(|(waiting, _)| *waiting == slot) || self.pace.is_retrying(slot);
-            for tag in 0..self.core.users_of_a_connection() {
-                let is_away = self.pace.is_away(self.core.user(slot, tag)) == Some(true);
+            for tag in 0..SeatsOf::<S>::users_of_a_connection(&self.core.streams) {
+                let user = SeatsOf::<S>::user(&self.core.streams, (slot, tag));
+                let is_away = self.pace.is_away(user) == Some(true);
                 // A connection that is tried again finds nobody there (`Crowd::begins`).
                 let tries = tries && !is_away;
-                let rests = self.pace.rests(self.core.user(slot, tag));
-                let doing = if S::Protocol::IN_ORDER {
+                let rests = self.pace.rests(user);
+                let doing = if !SeatsOf::<S>::IS_SHARED {
                     vec![connection.in_flight > 0 || connection.pending > 0, rests, tries]
                 } else {
                     let place = &self.core.flights.places(slot)[tag as usize];
