@@ -52,6 +52,7 @@ use pippin_model::text::units::Spread;
 
 use super::link::Link;
 use super::seats::flights::{DUE, IDLE};
+use super::seats::{Seating, SeatsOf};
 use super::{Assignment, Stack, Worker};
 use crate::io::socket::Endpoints;
 use crate::protocol::Protocol;

@@ -15,10 +15,11 @@ use crate::protocol::Protocol as Speaks;
 use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
 use crate::transport::Tls;
+use crate::worker::seats::Seating;
 
 /// A load over TLS to a server that takes so many milliseconds for its part of the handshake. Both
 /// versions of TLS come to the same.
-fn each_version<P: Speaks>(
+fn each_version<P: Speaks<Order: Seating>>(
     spec: &LoadSpec,
     handshake_ms: u64,
     framing: Framing,
