@@ -462,6 +462,9 @@ pub enum TargetsCommand {
     New {
         /// LANGUAGE/NAME
         target: String,
+        /// Copy this target of the same language instead, with all that it serves.
+        #[arg(long, value_name = "TARGET", add = ArgValueCandidates::new(completions::targets))]
+        from: Option<String>,
     },
 }
 

@@ -14,7 +14,7 @@
 //! | [`run`] | all trials of a plan: steps, records, observers; targets under a profiler |
 //! | [`check`] | `pippin targets check`; how a target answers at the edges of HTTP/1.1 |
 //! | [`host`] | what this host can do, and what a plan needs of it |
-//! | [`scaffold`] | `pippin targets new` |
+//! | [`scaffold`] | `pippin targets new`: skeletons, and copies of other targets |
 pub mod check;
 pub mod error;
 pub mod host;

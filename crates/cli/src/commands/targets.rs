@@ -5,7 +5,7 @@ use pippin_lab::check::many::Many;
 use pippin_lab::check::passed::Passed;
 use pippin_lab::check::{self, Checked, Skipped, causes};
 use pippin_lab::install::Installer;
-use pippin_lab::scaffold;
+use pippin_lab::scaffold::{self, sibling};
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::place::Place;
 use pippin_model::target::TargetId;
@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::consent::{self, Asking};
-use super::{Shared, catalog, place, print, print_text};
+use super::{Shared, catalog, place, print_text};
 use crate::arguments::{CheckArguments, TargetsCommand};
 use crate::exit::{self, CliError};
 use crate::output;
@@ -31,7 +31,7 @@ pub fn run(shared: &Shared, command: TargetsCommand) -> Result<u8, CliError> {
     match command {
         TargetsCommand::List { json } => list(&catalog, json),
         TargetsCommand::Install { targets, yes } => install(shared, &catalog, &targets, yes),
-        TargetsCommand::New { target } => new(&catalog, &target),
+        TargetsCommand::New { target, from } => new(&catalog, &target, from.as_deref()),
         TargetsCommand::Check(arguments) => {
             Check { shared, place: &place, catalog: &catalog, arguments: &arguments }.run()
         }
@@ -71,18 +71,18 @@ fn list(catalog: &Catalog, json: bool) -> Result<u8, CliError> {
     print_text(&out)
 }
 
-fn new(catalog: &Catalog, name: &str) -> Result<u8, CliError> {
-    let id: TargetId = name
-        .parse()
-        .map_err(|error: pippin_model::target::TargetIdError| CliError::User(error.to_string()))?;
-    let folder = scaffold::scaffold(catalog, &id)?;
-    print(
-        format!(
-            "{}\nedit target.toml, write the server, then: pippin targets check {id}\n",
-            folder.display()
-        )
-        .as_bytes(),
-    )
+fn new(catalog: &Catalog, name: &str, from: Option<&str>) -> Result<u8, CliError> {
+    let parse =
+        |name: &str| name.parse::<TargetId>().map_err(|error| CliError::User(error.to_string()));
+    let id = parse(name)?;
+    let (folder, next) = match from.map(parse).transpose()? {
+        None => (scaffold::scaffold(catalog, &id)?, "edit target.toml, write the server, then"),
+        Some(from) => (
+            sibling::copy(catalog, &id, &from)?,
+            "prove the copy, put the framework in, prove it again",
+        ),
+    };
+    print_text(&format!("{}\n{next}: pippin targets check {id}\n", folder.display()))
 }
 
 fn install(

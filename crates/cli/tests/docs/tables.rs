@@ -1,6 +1,9 @@
 //! Compares the pages with plans, workloads, commands, exit codes and manifests.
 use crate::nuget;
 use crate::pages::{assert_same, entries, named_in, root, rows, section, text, ticked, toml_names};
+use pippin_lab::scaffold::scaffold;
+use pippin_lab::target::catalog::Catalog;
+use pippin_lab::target::place::Place;
 use pippin_model::target::manifest::Manifest;
 use pippin_model::target::register::Register;
 use std::collections::BTreeSet;
@@ -8,6 +11,7 @@ use std::collections::BTreeSet;
 const PLANS: &str = "docs/plans.md";
 const COMMANDS: &str = "docs/commands.md";
 const TARGETS: &str = "docs/targets.md";
+const ADD_A_TARGET: &str = "docs/add-a-target.md";
 
 #[test]
 fn the_readme_points_and_stays_short() {
@@ -110,6 +114,28 @@ fn every_target_is_there_with_its_workloads_variants_and_routes() {
             &set(manifest.routes.iter().map(|route| &route.name).collect()),
         );
     }
+}
+
+#[test]
+fn every_skeleton_serves_what_its_row_says() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["targets", "workloads"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+    }
+    let catalog = Catalog::of(&Place::find(place.path()).unwrap(), None);
+    let page = text(ADD_A_TARGET);
+    let mut skeletons = 0;
+    for cells in rows(&section(&page, "## What `targets new` writes")) {
+        let workloads: BTreeSet<String> = cells[1].split(", ").map(str::to_string).collect();
+        for language in cells[0].split(", ") {
+            let folder = language.to_lowercase().replace('#', "sharp");
+            let made = scaffold(&catalog, &format!("{folder}/new").parse().unwrap()).unwrap();
+            let served = Manifest::read(&made).unwrap().workloads.into_iter().collect();
+            assert_same(ADD_A_TARGET, language, &workloads, &served);
+            skeletons += 1;
+        }
+    }
+    assert_eq!(skeletons, 10);
 }
 
 /// What is fetched is what was chosen: wheels by their hashes, crates and packages of npm and NuGet

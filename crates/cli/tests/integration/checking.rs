@@ -117,8 +117,8 @@ fn an_installation_under_way_is_stopped_when_the_time_is_over() {
     checkout.left_nothing();
 }
 
-/// Every skeleton whose tools are installed serves `hello`, and the others are named. Cargo is
-/// always here.
+/// Every skeleton whose tools are installed serves what its manifest names, and the others are named.
+/// Cargo and Python are always here.
 #[test]
 fn what_targets_new_writes_passes_the_check() {
     let checkout = Checkout::new();
@@ -148,5 +148,15 @@ fn what_targets_new_writes_passes_the_check() {
     let mut arguments: Vec<&str> = here.iter().map(String::as_str).collect();
     arguments.extend(["--install", "--yes", "--jobs", "2"]);
     let passed = format!("targets: {} passed, 0 failed, 0 unavailable", here.len());
-    check(&checkout, &arguments).exits(0).says(&["rust/new", "hello ok", &passed]);
+    check(&checkout, &arguments).exits(0).says(&["rust/new", "hello ok, json ok", &passed]);
+}
+
+#[test]
+fn what_targets_new_copies_passes_the_check() {
+    let checkout = Checkout::with_cheat("right", &["hello", "json"]);
+    let copied = checkout.pippin(&["targets", "new", "test/copy", "--from", "test/it"]);
+    copied.exits(0).says(&["targets/test/copy", "prove the copy"]);
+    check(&checkout, &["test/copy", "--install"])
+        .exits(0)
+        .says(&["test/copy", "hello ok, json ok"]);
 }

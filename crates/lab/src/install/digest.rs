@@ -25,7 +25,7 @@ pub fn of_source(folder: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub(super) fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn sources(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     collect(folder, folder, &ignored_names(folder), &mut files)?;
     files.sort();

@@ -1,9 +1,15 @@
 //! `pippin targets new go/chi`: the skeleton of a target. In ten languages it is a server that
-//! serves `hello`; in others a manifest to fill in.
+//! serves what the language itself has the means for; in others a manifest to fill in.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `skeleton` | the server of each language, and what its manifest says |
+//! | [`sibling`] | a copy of another target in place of the skeleton |
+pub mod sibling;
 mod skeleton;
 
 use pippin_model::target::TargetId;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skeleton::{SKELETONS, Skeleton};
 
@@ -15,6 +21,19 @@ use crate::target::catalog::Catalog;
 /// # Errors
 /// If the target exists, or the folder cannot be written.
 pub fn scaffold(catalog: &Catalog, id: &TargetId) -> Result<PathBuf, LabError> {
+    let folder = new_folder(catalog, id)?;
+    let skeleton = SKELETONS.iter().find(|skeleton| skeleton.language == id.language);
+    let ignored = skeleton.map_or("", |skeleton| skeleton.ignored);
+    write(&folder.join("target.toml"), manifest(id, skeleton).as_bytes())?;
+    write(&folder.join(".gitignore"), format!("/.pippin/\n{ignored}").as_bytes())?;
+    for (name, text) in skeleton.map_or(&[][..], |skeleton| skeleton.files) {
+        write(&folder.join(name), text.as_bytes())?;
+    }
+    Ok(folder)
+}
+
+/// The folder of a target that does not exist yet.
+fn new_folder(catalog: &Catalog, id: &TargetId) -> Result<PathBuf, LabError> {
     if id.variant.is_some() {
         return Err(LabError::User(format!(
             "`{id}` names a variant; add a [[variant]] to the manifest of {} instead",
@@ -25,22 +44,22 @@ pub fn scaffold(catalog: &Catalog, id: &TargetId) -> Result<PathBuf, LabError> {
     if folder.exists() {
         return Err(LabError::User(format!("{} exists already", folder.display())));
     }
-    std::fs::create_dir_all(&folder)
-        .map_err(LabError::io(format!("create {}", folder.display())))?;
-    let skeleton = SKELETONS.iter().find(|skeleton| skeleton.language == id.language);
-    let ignored = skeleton.map_or("", |skeleton| skeleton.ignored);
-    let of_all =
-        [("target.toml", manifest(id, skeleton)), (".gitignore", format!("/.pippin/\n{ignored}"))];
-    let sources = skeleton.map_or(&[][..], |skeleton| skeleton.files);
-    let sources = sources.iter().map(|(name, text)| (*name, (*text).to_string()));
-    for (name, text) in of_all.into_iter().chain(sources) {
-        let path = folder.join(name);
-        path.parent()
-            .map_or(Ok(()), std::fs::create_dir_all)
-            .and_then(|()| std::fs::write(&path, text))
-            .map_err(LabError::io(format!("write {}", path.display())))?;
-    }
     Ok(folder)
+}
+
+/// Writes a file, and the folders above it.
+fn write(path: &Path, content: &[u8]) -> Result<(), LabError> {
+    path.parent()
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::write(path, content))
+        .map_err(LabError::io(format!("write {}", path.display())))
+}
+
+/// The first line of a manifest.
+fn pointer(id: &TargetId) -> String {
+    format!(
+        "# What each key means: pippin help add-a-target. Prove it with: pippin targets check {id} --install\n"
+    )
 }
 
 /// The manifest: complete for a language that has a skeleton, with places to fill in for others.
@@ -53,15 +72,16 @@ fn manifest(id: &TargetId, skeleton: Option<&Skeleton>) -> String {
     let steps = of(|skeleton| skeleton.steps, "[]  # [[\"make\"]]");
     let command = of(|skeleton| skeleton.command, "[\"bin/server\"]");
     let version = of(|skeleton| skeleton.version, "# label = [\"program\", \"--version\"]");
+    let workloads = skeleton.map_or(&["hello"][..], |skeleton| skeleton.workloads);
+    let pointer = pointer(id);
     format!(
-        r#"# What each key means: pippin help add-a-target. Prove it with: pippin targets check {id} --install
-schema = 1
+        r#"{pointer}schema = 1
 name = "{name}"
 language = "{language}"
 framework = "{name}"
 runtime = "{runtime}"
 website = "example.org"
-workloads = ["hello"]
+workloads = {workloads:?}
 
 [needs]
 {needs}
@@ -96,7 +116,7 @@ mod tests {
         let catalog = Catalog::from_place(&Place::find(folder.path()).unwrap(), None);
         let id: TargetId = "go/chi".parse().unwrap();
         let made = scaffold(&catalog, &id).unwrap();
-        assert_eq!(Manifest::read(&made).unwrap().workloads, ["hello"]);
+        assert_eq!(Manifest::read(&made).unwrap().workloads, ["hello", "json", "static", "upload"]);
         assert!(scaffold(&catalog, &id).unwrap_err().to_string().contains("exists already"));
     }
 
@@ -111,13 +131,34 @@ mod tests {
             let id: TargetId = format!("{}/new", skeleton.language).parse().unwrap();
             let made = scaffold(&catalog, &id).unwrap();
             let manifest = Manifest::read(&made).unwrap();
-            assert_eq!(manifest.workloads, ["hello"], "{id}");
+            assert_eq!(manifest.workloads, skeleton.workloads, "{id}");
             assert_eq!(manifest.ways().len(), 1, "{id}");
             for (name, _) in skeleton.files {
                 assert!(made.join(name).is_file(), "{id}: {name}");
             }
         }
         let other = scaffold(&catalog, &"cobol/new".parse().unwrap()).unwrap();
-        assert_eq!(Manifest::read(&other).unwrap().language, "cobol");
+        let other = Manifest::read(&other).unwrap();
+        assert_eq!(other.language, "cobol");
+        assert_eq!(other.workloads, ["hello"]);
+    }
+
+    #[test]
+    fn a_manifest_names_what_its_server_has_a_route_for() {
+        for Skeleton { language, workloads, files, .. } in &SKELETONS {
+            let sources: String = files.iter().map(|(_, text)| *text).collect();
+            let is_there = |workload: &str, sign: &str| {
+                assert_eq!(
+                    workloads.contains(&workload),
+                    sources.contains(sign),
+                    "{language}: {workload}"
+                );
+            };
+            is_there("hello", "Hello World!");
+            is_there("json", "ITEMS_FILE");
+            is_there("static", "STATIC_FOLDER");
+            is_there("upload", "/upload");
+            is_there("messages", "DATABASE_URL");
+        }
     }
 }

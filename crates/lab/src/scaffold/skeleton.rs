@@ -1,11 +1,13 @@
 //! What the skeleton of each language is made of.
 
-/// A server that serves `hello`, and what its manifest says of it.
+/// A server made with what its language brings, and what its manifest says of it.
 pub struct Skeleton {
     /// The folder below `targets/`.
     pub language: &'static str,
     /// What runs the server.
     pub runtime: &'static str,
+    /// What the server serves. A workload is left out where the language has no means for it.
+    pub workloads: &'static [&'static str],
     /// `[needs]`.
     pub needs: &'static str,
     /// `steps` of `[install]`.
@@ -25,6 +27,7 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "c",
         runtime: "native",
+        workloads: &["hello"],
         needs: "tools = [\"cc\"]\napt = [\"gcc\", \"libc6-dev\"]",
         steps: r#"[["cc", "-O2", "-pthread", "-o", "server", "server.c"]]"#,
         command: r#"["./server"]"#,
@@ -35,6 +38,7 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "csharp",
         runtime: "dotnet",
+        workloads: &["hello", "json", "compressed", "static", "upload"],
         needs: "tools = [\"dotnet >= 10.0\"]\napt = []",
         steps: r#"[["dotnet", "publish", "-c", "Release", "-o", "bin/publish", "-p:UseSharedCompilation=false", "-nodeReuse:false"]]"#,
         command: r#"["dotnet", "bin/publish/server.dll"]"#,
@@ -48,6 +52,7 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "go",
         runtime: "go",
+        workloads: &["hello", "json", "static", "upload"],
         needs: "tools = [\"go >= 1.22\"]\napt = []",
         steps: r#"[["go", "build", "-o", "bin/server", "."]]"#,
         command: r#"["bin/server"]"#,
@@ -55,12 +60,14 @@ pub const SKELETONS: [Skeleton; 10] = [
         ignored: "/bin\n",
         files: &[
             ("main.go", include_str!("go/main.go")),
+            ("items.go", include_str!("go/items.go")),
             ("go.mod", include_str!("go/go.mod.txt")),
         ],
     },
     Skeleton {
         language: "java",
         runtime: "jvm",
+        workloads: &["hello", "upload"],
         needs: "tools = [\"java >= 17\", \"javac\"]\napt = [\"default-jdk-headless\"]",
         steps: r#"[["javac", "-d", "classes", "Server.java"]]"#,
         command: r#"["java", "-cp", "classes", "Server"]"#,
@@ -71,6 +78,7 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "javascript",
         runtime: "node",
+        workloads: &["hello", "json", "upload"],
         needs: "tools = [\"node >= 18\"]\napt = [\"nodejs\", \"npm\"]",
         steps: r#"[] # [["npm", "ci", "--omit=dev"]]"#,
         command: r#"["node", "server.js"]"#,
@@ -78,12 +86,14 @@ pub const SKELETONS: [Skeleton; 10] = [
         ignored: "/node_modules\n",
         files: &[
             ("server.js", include_str!("javascript/server.js")),
+            ("items.js", include_str!("javascript/items.js")),
             ("package.json", include_str!("javascript/package.json")),
         ],
     },
     Skeleton {
         language: "perl",
         runtime: "perl",
+        workloads: &["hello", "json", "upload"],
         needs: "tools = [\"perl\", \"starman\"]\napt = [\"perl\", \"starman\"]",
         steps: r#"[["perl", "-c", "app.psgi"]]"#,
         command: r#"["starman", "--listen", "{HOST}:{PORT}", "--workers", "{WORKERS}", "--env", "production", "app.psgi"]"#,
@@ -94,9 +104,11 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "php",
         runtime: "php",
+        workloads: &["hello", "json", "upload"],
         needs: "tools = [\"php >= 8.0\"]\napt = [\"php-cli\"]",
         steps: r#"[["php", "-l", "index.php"]]"#,
-        command: r#"["php", "-q", "-S", "{HOST}:{PORT}", "index.php"]"#,
+        // By default PHP takes bodies of up to 8 MiB.
+        command: r#"["php", "-q", "-d", "post_max_size=20M", "-S", "{HOST}:{PORT}", "index.php"]"#,
         version: r#"php = ["php", "--version"]"#,
         ignored: "/vendor\n",
         files: &[("index.php", include_str!("php/index.php"))],
@@ -104,6 +116,7 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "python",
         runtime: "cpython",
+        workloads: &["hello", "json"],
         needs: "tools = [\"python3 >= 3.9\"]\napt = [\"python3\", \"python3-venv\"]",
         steps: r#"[["python3", "-m", "venv", ".venv"]]"#,
         command: r#"[".venv/bin/python", "server.py"]"#,
@@ -114,6 +127,7 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "ruby",
         runtime: "ruby",
+        workloads: &["hello", "json", "compressed", "static", "upload"],
         needs: "tools = [\"ruby\", \"puma\"]\napt = [\"ruby\", \"puma\"]",
         steps: r#"[["ruby", "-c", "config.ru"]]"#,
         command: r#"["puma", "--quiet", "--environment", "production", "--bind", "tcp://{HOST}:{PORT}", "config.ru"]"#,
@@ -124,6 +138,7 @@ pub const SKELETONS: [Skeleton; 10] = [
     Skeleton {
         language: "rust",
         runtime: "native",
+        workloads: &["hello"],
         needs: "tools = [\"cargo\"]\napt = [\"cargo\", \"rustc\"]",
         steps: r#"[["cargo", "build", "--release", "--target-dir", "target"]]"#,
         command: r#"["target/release/server"]"#,
