@@ -27,17 +27,18 @@ fn upstream() -> Context<'static> {
     behind(&[Service::Upstream])
 }
 
-/// This is said of the one record, and not of the other.
+/// This sentence is said of the one record, and no sentence with these words of it is said of the other.
 #[track_caller]
-fn says_in(context: &Context, sentence: &str, is: &TrialRecord, is_not: &TrialRecord) {
+fn says_in(context: &Context, sentence: &str, words: &str, is: &TrialRecord, is_not: &TrialRecord) {
+    assert!(sentence.contains(words), "{words}");
     let (text, other) = (explained(is, context).text, explained(is_not, context).text);
     assert!(text.contains(sentence), "{text}");
-    assert!(!other.contains(sentence), "{other}");
+    assert!(!other.contains(words), "{other}");
 }
 
 #[track_caller]
-fn says(sentence: &str, is: &TrialRecord, is_not: &TrialRecord) {
-    says_in(&Context::default(), sentence, is, is_not);
+fn says(sentence: &str, words: &str, is: &TrialRecord, is_not: &TrialRecord) {
+    says_in(&Context::default(), sentence, words, is, is_not);
 }
 
 fn hello() -> ExampleTrial {
@@ -157,7 +158,7 @@ fn of_nothing_measured_nothing_is_said() {
 fn wrong_answers_leave_nothing_to_say_about_the_others() {
     let wrong = |count| hello().error(ErrorKind::WrongStatus, count).build();
     let sentence = "2.0 % of the requests had no right answer, so nothing is said about what limits the others.";
-    says(sentence, &wrong(6_000), &wrong(3_000));
+    says(sentence, "no right answer", &wrong(6_000), &wrong(3_000));
     let allowed = Context { errors_allowed: 0.05, ..Context::default() };
     let text = explained(&wrong(6_000), &allowed).text;
     assert!(!text.contains("no right answer"), "{text}");
@@ -167,7 +168,7 @@ fn wrong_answers_leave_nothing_to_say_about_the_others() {
 fn the_generator_is_named_with_what_shows_it() {
     let busy = |share| hello().generator_busy(share).build();
     let sentence = "Limited by the load generator, not by the target: generator core 98.0 % busy over 30.0 s (limit 95 %).";
-    says(sentence, &busy(0.98), &busy(0.85));
+    says(sentence, "load generator", &busy(0.98), &busy(0.85));
     let under = |ceiling| {
         let ceiling = calibration(ceiling);
         let context = Context { calibration: Some(&ceiling), ..Context::default() };
@@ -186,7 +187,7 @@ fn one_event_loop_on_four_processors_would_use_more_workers_and_a_lock_would_not
     usage.roles.get_mut(&Role::Target).unwrap().busiest_threads = Some(vec![0.07; 14]);
     let sentence =
         "CPU-bound on 1.01 of its 4 processors: it does not use the others; more workers would.";
-    says(sentence, &event_loop, &locked);
+    says(sentence, "more workers would", &event_loop, &locked);
 }
 
 #[test]
@@ -201,11 +202,13 @@ fn full_processors_are_told_with_who_took_the_rest() {
     };
     says(
         "Its 2 processors are full: it used 0.90 of them, and other programs took 0.95.",
+        "Its 2 processors are full",
         &filled(0.9, 2, 0.95, 0.0),
         &filled(0.9, 2, 0.5, 0.0),
     );
     says(
         "Its 1 processor is full: it used 0.50 of it, and the hypervisor took 0.10, and other programs took 0.35.",
+        "Its 1 processor is full",
         &filled(0.5, 1, 0.35, 0.1),
         &filled(0.5, 1, 0.35, 0.0),
     );
@@ -214,11 +217,23 @@ fn full_processors_are_told_with_who_took_the_rest() {
 #[test]
 fn services_are_named_if_they_work_more_than_the_target_or_are_full() {
     let working = "Waiting for the database: services keep 0.70 cores busy, the target 0.30.";
-    says_in(&database(), working, &beside_services(0.3, 0.7), &beside_services(0.3, 0.4));
+    says_in(
+        &database(),
+        working,
+        "Waiting for",
+        &beside_services(0.3, 0.7),
+        &beside_services(0.3, 0.4),
+    );
     let busy = explained(&beside_services(0.8, 0.7), &database()).text;
     assert!(!busy.contains("Waiting for"), "{busy}");
     let full = "Waiting for the upstream, which is at the limit of its processors: services keep 0.95 cores busy, the target 0.30.";
-    says_in(&upstream(), full, &beside_services(0.3, 0.95), &beside_services(0.3, 0.85));
+    says_in(
+        &upstream(),
+        full,
+        "Waiting for",
+        &beside_services(0.3, 0.95),
+        &beside_services(0.3, 0.85),
+    );
 }
 
 #[test]
@@ -226,13 +241,15 @@ fn a_rate_that_is_not_kept_has_a_reason_only_where_requests_are_seen_to_wait() {
     let open = |unsent| ExampleTrial::open(10_000.0).unsent(unsent).build();
     says(
         "It does not keep up (sent 8,000 of 10,000 requests/s offered; 20.0 % of the requests were never sent (limit 1 %)) with 0.50 of its 1 processor busy; nothing measured shows why.",
+        "does not keep up",
         &open(60_000),
         &open(0),
     );
     // Readers and writers at one lock, beyond what it lets pass.
     let (beyond, within) = (write_lock().open(2_500.0, 64, 10), write_lock().open(500.0, 64, 10));
-    says("It does not keep up (", &beyond, &within);
-    says("busy. Requests wait, and not for a processor: one takes 230 µs alone", &beyond, &within);
+    says("It does not keep up (", "does not keep up", &beyond, &within);
+    let wait = "busy. Requests wait, and not for a processor: one takes 230 µs alone";
+    says(wait, "Requests wait", &beyond, &within);
 }
 
 #[test]
@@ -242,17 +259,20 @@ fn a_server_that_keeps_up_may_let_requests_wait() {
         let text = explained(record, &Context::default()).text;
         assert!(text.starts_with("Not saturated: it keeps up with the offered load,"), "{text}");
     }
-    says("busy. Requests wait, and not for a processor: one takes", &waits, &prompt);
+    let wait = "busy. Requests wait, and not for a processor: one takes";
+    says(wait, "Requests wait", &waits, &prompt);
 }
 
 #[test]
 fn of_users_who_think_only_a_request_alone_shows_whether_they_wait() {
     let (queue, prompt) = (thinking(lock(20 * MS), 100), thinking(pool(1_000, MS), 20));
     let got = "Its users, who think between requests, got ";
-    says(got, &queue, &prompt);
-    says("busy. Requests wait, and not for a processor: one takes 20.0 ms alone", &queue, &prompt);
+    says(got, got, &queue, &prompt);
+    let wait = "busy. Requests wait, and not for a processor: one takes 20.0 ms alone";
+    says(wait, "Requests wait", &queue, &prompt);
     let unknown = TrialRecord { single: None, ..queue.clone() };
-    says("busy; nothing measured shows whether they waited.", &unknown, &queue);
+    let silence = "busy; nothing measured shows whether they waited.";
+    says(silence, "nothing measured shows", &unknown, &queue);
     assert_eq!(explained(&unknown, &Context::default()).limit, Limit::Unknown);
 }
 
@@ -262,17 +282,19 @@ fn connections_are_the_limit_only_beside_a_request_that_was_alone() {
     let unknown = TrialRecord { single: None, ..alone.clone() };
     says(
         "Limited by the 4 connections: each waits 20.0 ms for its answer, and a request that is alone takes 20.0 ms. The target keeps 0.00 of its 1 processor busy.",
+        "Limited by",
         &alone,
         &unknown,
     );
     says(
         "The target keeps 0.00 of its 1 processor busy, and a request takes 20.0 ms; nothing measured shows what limits it.",
+        "nothing measured shows",
         &unknown,
         &alone,
     );
     let mut untimed = alone.clone();
     untimed.load.as_mut().unwrap().measured.spans.service_time = Histogram::new();
-    says("No time of an answer is known, nor what limits it.", &untimed, &alone);
+    says("No time of an answer is known, nor what limits it.", "No time", &untimed, &alone);
 }
 
 #[test]
@@ -281,11 +303,13 @@ fn costs_are_of_those_whose_work_was_counted() {
     let known = Instructions { per_request: Some(7_530.0), counted: Vec::new(), failure: None };
     says(
         "CPU per request: target 50.0 µs, generator 40.0 µs. Instructions per request: 7,530.",
+        "Instructions",
         &counted(known),
         &counted(Instructions::unknown("nobody counted")),
     );
     says(
         "CPU per request: target 50.0 µs, services 70.0 µs, generator 40.0 µs.",
+        "services",
         &beside_services(0.5, 0.7),
         &hello().build(),
     );
