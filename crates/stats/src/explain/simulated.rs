@@ -6,7 +6,9 @@
 //! | `world` | loads in virtual time, and the records that the generator would have made |
 //! | `servers` | servers of known truth |
 //! | `causes` | what must be said of each cause, and what must not |
+//! | `sentences` | the sentences about limits that no cause has, and each limit on a disturbed host |
 mod causes;
+mod sentences;
 mod servers;
 mod world;
 

@@ -268,6 +268,17 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_of_which_little_is_known_is_a_doubt() {
+        let known_to = |error_ns| {
+            let change = |agent: &mut AgentPart| agent.clock.as_mut().unwrap().error_ns = error_ns;
+            judged(judge_clock, &with(change))
+        };
+        assert_eq!(known_to(CLOCK_ERROR_NS), None);
+        let seen = known_to(60_000_000).unwrap().evidence;
+        assert_eq!(seen, "1 of 2 agents: a-1: its clock is known to +-60.0 ms only");
+    }
+
+    #[test]
     fn an_agents_own_doubt_weighs_as_much_as_there() {
         let found = judged(
             judge_doubts,

@@ -206,10 +206,10 @@ mod tests {
 
     #[test]
     fn forty_milliseconds_are_seen_and_thirty_are_not() {
-        assert_eq!(
-            judged(judge_delayed_ack, &bodies(&[(0.001, 9_500), (41.0, 500)])).unwrap().severity,
-            Severity::Suspect
-        );
+        let found = judged(judge_delayed_ack, &bodies(&[(0.001, 9_500), (41.0, 500)])).unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        let seen = "5.0 % of the bodies came 38 to 47 ms after their head, others at once";
+        assert_eq!(found.evidence, seen);
         // Most bodies: only the first ones of each connection are acknowledged at once.
         assert!(judged(judge_delayed_ack, &bodies(&[(0.001, 500), (41.0, 9_500)])).is_some());
         assert_eq!(judged(judge_delayed_ack, &bodies(&[(0.001, 9_500), (30.0, 500)])), None);

@@ -56,9 +56,9 @@ pub fn of_all(trials: &[&TrialRecord]) -> Option<Caveat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::test::judged;
+    use crate::judge::test::{judged, target};
     use pippin_model::example::ExampleTrial;
-    use pippin_model::host::usage::{Compiler, CompilerUse};
+    use pippin_model::host::usage::{Compiler, CompilerUse, RoleUse};
 
     fn compiled(mut record: TrialRecord, share: f64) -> TrialRecord {
         let usage = record.usage.as_mut().unwrap();
@@ -86,6 +86,20 @@ mod tests {
         load.spec.target = "url/shop".parse().unwrap();
         load.spec.cpus.target = Default::default();
         assert_eq!(judged(judge, &load).unwrap().severity, Severity::Suspect);
+    }
+
+    #[test]
+    fn its_part_of_the_targets_own_time_is_said_where_that_is_known() {
+        let seen = |change: fn(&mut RoleUse)| {
+            let mut record = compiled(ExampleTrial::hello().target_cores(0.5, 1).build(), 0.24);
+            change(target(&mut record));
+            judged(judge, &record).unwrap().evidence
+        };
+        assert_eq!(
+            seen(|used| used.compiler.as_mut().unwrap().compiler = Compiler::DotNet),
+            ".NET compiled for 24.0 % of a processor while it was measured, 48.0 % of the target's own time (limit 3 %); it had started 3.00 s before"
+        );
+        assert!(seen(|used| used.cpu_ns = None).contains("while it was measured (limit 3 %)"));
     }
 
     #[test]

@@ -51,8 +51,9 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::host::usage::MayUse;
+    use pippin_model::host::usage::{MayUse, RoleUse};
     use pippin_model::plan::cpus::CpuSet;
+    use pippin_model::trial::TrialRecord;
 
     #[test]
     fn nine_tenths_are_bound_and_eight_are_not() {
@@ -84,6 +85,33 @@ mod tests {
         let mut unknown = ExampleTrial::hello().build();
         unknown.usage = None;
         assert_eq!(judged(judge, &unknown), None);
+    }
+
+    #[test]
+    fn how_many_of_how_many_are_busy_and_which_tier_keeps_them_so() {
+        let seen = |record: &TrialRecord| judged(judge, record).unwrap().evidence;
+        let one_of_four = ExampleTrial::hello().target_cores(1.01, 4).build();
+        assert_eq!(seen(&one_of_four), "CPU-bound: 1.01 of 4 processors busy");
+        let mut tiers = ExampleTrial::hello().build();
+        assert_eq!(seen(&tiers), "not CPU-bound: 0.50 of 1 processor busy");
+        let tier = |name: &str, cores| Tier {
+            name: name.into(),
+            used: RoleUse { cores: Some(cores), ..RoleUse::default() },
+        };
+        tiers.usage.as_mut().unwrap().tiers = vec![tier("nginx", 0.05), tier("app", 0.45)];
+        let both = "not CPU-bound: 0.50 of 1 processor busy (nginx 0.05, app 0.45)";
+        assert_eq!(seen(&tiers), both);
+        tiers.usage.as_mut().unwrap().tiers.truncate(1);
+        assert_eq!(seen(&tiers), "not CPU-bound: 0.50 of 1 processor busy", "there is only one");
+    }
+
+    #[test]
+    fn a_quota_that_never_made_it_wait_is_not_told() {
+        let mut record = ExampleTrial::hello().build();
+        let cpus = CpuSet([0].into());
+        let quota = MayUse { cpus, quota: Some(1.0), periods: 300, throttled: 0 };
+        record.usage.as_mut().unwrap().may_use = Some(quota);
+        assert!(!judged(judge, &record).unwrap().evidence.contains("quota"));
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn enough_slices(record: &TrialRecord) -> Result<(), Unknown> {
         return Ok(());
     }
     Err(Unknown::because(format!(
-        "{} of {} planned are there (at least {least} are needed)",
+        "{} of {} planned (at least {least} are needed)",
         counted(used.into(), "usable slice"),
         company.rounds
     )))

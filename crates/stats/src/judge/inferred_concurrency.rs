@@ -132,6 +132,11 @@ mod tests {
             "{}",
             found.evidence
         );
+        assert!(!found.evidence.contains("the upstream saw"), "{}", found.evidence);
+        let mut counted = rails;
+        counted.services.insert(UPSTREAM_PEAK.into(), 5.0);
+        let seen = judged_in(judge, &counted, &behind_upstream()).unwrap().evidence;
+        assert!(seen.ends_with("; the upstream saw at most 5 at once"), "{seen}");
     }
 
     /// A JDK's `HttpServer` with a pool of 4 threads that sleep for 20 ms, as a load of 50 connections

@@ -112,7 +112,23 @@ mod tests {
         );
         assert!(found[1].1.contains("about 8 requests at a time"), "{found:?}");
         assert!(!found[0].1.contains("misses"), "{found:?}");
+        let beaten = "does not predict: it would have missed the latest 2 points by ";
+        assert!(found[0].1.contains(beaten), "{found:?}");
+        assert!(found[0].1.ends_with("the best throughput so far by 0.0 %"), "{found:?}");
         assert_eq!(judged(|n| 50 * u64::from(n)), []);
+    }
+
+    #[test]
+    fn a_law_that_fits_is_given_with_its_peak() {
+        let found = judged(|n| {
+            let n = f64::from(n);
+            (10_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0))).round() as u64
+        });
+        let seen = &found[0].1;
+        assert!(seen.contains("; Universal Scalability Law: lambda "), "{found:?}");
+        // The law has its peak where N is the root of (1 - sigma) / kappa.
+        assert!(seen.ends_with(", peak at 31 connections"), "{found:?}");
+        assert!(!seen.contains("does not"), "{found:?}");
     }
 
     #[test]

@@ -16,6 +16,10 @@ pub mod answer;
 pub mod answer_size;
 pub mod answers_differ;
 pub mod bimodal;
+#[cfg(test)]
+mod cannot_tell;
+#[cfg(test)]
+mod causes;
 pub mod clocks;
 pub mod collections;
 pub mod compiling;

@@ -60,6 +60,7 @@ mod tests {
         let mut record = ExampleTrial::hello().build();
         assert_eq!(judged(judge, &record), None);
         record.load = None;
+        assert_eq!(judged(judge, &record).unwrap().evidence, "no load was applied");
         record.failure = Some(Failure {
             stage: Stage::Ready,
             message: "no answer within 20 s".into(),

@@ -80,6 +80,7 @@ mod tests {
     use crate::judge::Context;
     use crate::judge::test::judged_in;
     use pippin_model::example::{ExampleTrial, run as example};
+    use pippin_model::plan::cpus::CpuSet;
     use pippin_model::plan::objective::{Bound, Objective};
     use pippin_model::schedule::overload::Search;
 
@@ -100,6 +101,19 @@ mod tests {
         let mut found = RunCaveats::new();
         judge_run(&[first, other], &mut found);
         assert_eq!(found.keys().map(ToString::to_string).collect::<Vec<_>>(), ["ruby/rails"]);
+    }
+
+    #[test]
+    fn other_processors_are_seen_and_those_of_a_server_that_ran_before_are_not() {
+        let first = ExampleTrial::hello().build();
+        let context = Context { first: Some(&first.spec), ..Context::default() };
+        let mut other = ExampleTrial::hello().build();
+        other.spec.cpus.generator = CpuSet::parse("1-2").unwrap();
+        let seen = judged_in(judge, &other, &context).unwrap().evidence;
+        assert_eq!(seen, "processors of the generator 1-2 where go/net-http had 1");
+        let mut ran_before = ExampleTrial::hello().build();
+        ran_before.spec.cpus.target = CpuSet::default();
+        assert_eq!(judged_in(judge, &ran_before, &context), None);
     }
 
     #[test]

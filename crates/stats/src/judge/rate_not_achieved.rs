@@ -156,6 +156,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
+    use pippin_model::plan::profile::{Profile, Stage};
     use pippin_model::result::StepMeasured;
 
     #[test]
@@ -218,6 +219,27 @@ mod tests {
             evidence.contains("sent 9,800 of 10,000 walks/s offered; 2.0 % of the walks"),
             "{evidence}"
         );
+    }
+
+    /// The rate rises from 100 to 300 requests/s in 10 s, and the target answers at most so many.
+    #[test]
+    fn of_a_rate_that_changes_it_is_said_from_when_on() {
+        let rising = |most_per_s: f64| {
+            let stage = Stage { duration_ns: 10_000_000_000, from_per_s: 100.0, to_per_s: 300.0 };
+            let profile = Profile::staged(vec![stage], Arrivals::Constant, 10);
+            let answered = move |second: u32| (110.0 + 20.0 * f64::from(second)).min(most_per_s);
+            let completed = (0..10).map(answered).sum::<f64>() as u64;
+            let trial = ExampleTrial::of(&profile, None).completed(completed);
+            judged(judge, &trial.unsent(2_000 - completed).windows(answered).build())
+        };
+        let seen = rising(150.0).unwrap().evidence;
+        assert_eq!(
+            seen,
+            "sent 144 of 200 requests/s offered; 28.0 % of the requests were never sent (limit 1 %); a second's worth of requests was without an answer after 8 s, at 260 requests/s"
+        );
+        assert_eq!(rising(300.0), None);
+        let constant = judged(judge, &ExampleTrial::open(10_000.0).unsent(6_000).build()).unwrap();
+        assert!(!constant.evidence.contains("a second's worth"), "{}", constant.evidence);
     }
 
     #[test]

@@ -92,6 +92,15 @@ mod tests {
     }
 
     #[test]
+    fn without_an_own_lag_the_send_lag_counts() {
+        let mut late = ExampleTrial::open(10_000.0).own_lag_ms(0.1).send_lag_ms(1.2).build();
+        assert_eq!(judged(judge, &late), None);
+        late.load.as_mut().unwrap().measured.spans.own_lag.clear();
+        let seen = judged(judge, &late).unwrap().evidence;
+        assert!(seen.starts_with("send lag p99 1.20 ms"), "{seen}");
+    }
+
+    #[test]
     fn lateness_below_either_is_not() {
         assert_eq!(judged(judge, &ExampleTrial::open(10_000.0).own_lag_ms(0.9).build()), None);
         assert_eq!(

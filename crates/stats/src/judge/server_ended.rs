@@ -137,12 +137,19 @@ mod tests {
             all.iter().filter(|it| it.severity > Severity::Note).map(|it| it.id.as_str()).collect();
         assert_eq!(serious, ["server_ended"]);
         let killed = |exit| ServerEnd { exit, killed_for_memory: Some(1), log_tail: Vec::new() };
-        record.server_end = Some(killed(None));
-        assert!(judged(judge, &record).unwrap().advice.contains("memory"));
-        record.server_end = Some(killed(Some(Exit::Signal(SIGKILL))));
-        assert!(judged(judge, &record).unwrap().advice.contains("memory"));
+        let lacks = "; meanwhile the kernel killed a process for lack of memory";
+        for exit in [None, Some(Exit::Signal(SIGKILL))] {
+            record.server_end = Some(killed(exit));
+            let found = judged(judge, &record).unwrap();
+            assert!(
+                found.advice.contains("memory") && found.evidence.ends_with(lacks),
+                "{found:?}"
+            );
+        }
         record.server_end = Some(killed(Some(Exit::Code(70))));
-        assert!(judged(judge, &record).unwrap().advice.contains("log"), "somebody else was killed");
+        let found = judged(judge, &record).unwrap();
+        assert!(found.advice.contains("log"), "somebody else was killed");
+        assert!(!found.evidence.contains("memory"), "{found:?}");
     }
 
     /// As `pippin run` records it: the trial failed, and what was measured until then is kept.

@@ -287,6 +287,15 @@ mod tests {
     }
 
     #[test]
+    fn freezes_of_other_lengths_are_counted_and_short_silences_are_not() {
+        let seen = |stalls: &[(usize, u64)]| judged(judge, &with(stalls)).unwrap().evidence;
+        let twice = "It stood still 2 times, for up to 1.50 s: nobody was answered";
+        assert_eq!(seen(&[(4, 600), (40, 1_500)]), twice);
+        let once = seen(&[(4, 600), (40, 400)]);
+        assert!(once.starts_with("It stood still once, for 600 ms"), "{once}");
+    }
+
+    #[test]
     fn slow_answers_beside_silences_are_no_stalls() {
         let each_second: Vec<(usize, u64)> = (0..40).map(|nth| (nth * 5 / 2, 100)).collect();
         let mut record = with(&each_second);

@@ -1,4 +1,7 @@
-//! Calls one judge.
+//! Calls one judge, and changes clean trials.
+use pippin_model::example::ExampleTrial;
+use pippin_model::host::usage::{Role, RoleUse, Usage};
+use pippin_model::result::{LoadResult, Measured};
 use pippin_model::trial::TrialRecord;
 use pippin_model::trial::slice::{Slice, SliceFigures, SliceHost, SliceQuantiles};
 use pippin_model::verdict::Caveat;
@@ -36,6 +39,32 @@ pub(crate) fn judged_in<F: Finding>(
     context: &Context,
 ) -> Option<Caveat> {
     judge(&Evidence { record, context }).found()
+}
+
+/// Changes a trial, or what is known besides it.
+pub(crate) type Change = fn(&mut TrialRecord, &mut Context<'static>);
+
+/// A clean trial of 30 s with this change.
+pub(crate) fn changed(change: Change) -> (TrialRecord, Context<'static>) {
+    let (mut record, mut context) = (ExampleTrial::hello().build(), Context::default());
+    change(&mut record, &mut context);
+    (record, context)
+}
+
+pub(crate) fn load(record: &mut TrialRecord) -> &mut LoadResult {
+    record.load.as_mut().unwrap()
+}
+
+pub(crate) fn measured(record: &mut TrialRecord) -> &mut Measured {
+    &mut load(record).measured
+}
+
+pub(crate) fn usage(record: &mut TrialRecord) -> &mut Usage {
+    record.usage.as_mut().unwrap()
+}
+
+pub(crate) fn target(record: &mut TrialRecord) -> &mut RoleUse {
+    usage(record).roles.get_mut(&Role::Target).unwrap()
 }
 
 /// The record as measured in calm slices with these medians of the service time, in nanoseconds.

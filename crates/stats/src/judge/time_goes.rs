@@ -108,6 +108,25 @@ mod tests {
         }
     }
 
+    /// 1,000 requests of 3 ms at a rate, each of which is sent 1 ms late: for a connection through a
+    /// proxy, or for nothing.
+    #[test]
+    fn the_wait_for_a_tunnel_is_told_from_other_waits() {
+        let mut record = ExampleTrial::open(100.0).build();
+        let measured = &mut record.load.as_mut().unwrap().measured;
+        measured.spans = Default::default();
+        measured.spans.headers.record_n(3_000_000, 1_000);
+        measured.spans.send_lag.record_n(1_000_000, 1_000);
+        let headers = "headers (first byte sent to head complete) 75.0 %";
+        let waits = format!("waiting to be sent 25.0 %, {headers}");
+        assert_eq!(judged(judge, &record).unwrap().evidence, waits);
+        let measured = &mut record.load.as_mut().unwrap().measured;
+        measured.spans.tunnel.record_n(1_000_000, 1_000);
+        (measured.connections.opened, measured.connections.opened_before) = (1_000, 0);
+        let opens = format!("tunnel 25.0 %, {headers}");
+        assert_eq!(judged(judge, &record).unwrap().evidence, opens);
+    }
+
     fn parts_of(record: &pippin_model::trial::TrialRecord) -> Vec<(&'static str, f64)> {
         let context = crate::judge::Context::default();
         parts(&Evidence { record, context: &context }).unwrap()

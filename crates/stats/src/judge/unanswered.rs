@@ -118,6 +118,19 @@ mod tests {
     }
 
     #[test]
+    fn what_never_began_is_told_from_what_never_ended() {
+        let mut silent = with(64, 5_000);
+        let measured = &mut silent.load.as_mut().unwrap().measured;
+        measured.spans.response_time.clear();
+        let seen = judged(judge, &silent).unwrap().evidence;
+        let never = "64 of 64 users waited up to 5.00 s for an answer that never came";
+        assert_eq!(seen, format!("{never}; there was no answer at all"));
+        silent.load.as_mut().unwrap().measured.by_connection.with_head_only = 64;
+        let seen = judged(judge, &silent).unwrap().evidence;
+        assert!(seen.contains("for an answer whose head came, and that never ended;"), "{seen}");
+    }
+
+    #[test]
     fn one_user_who_gets_all_answers_is_the_servers_doing() {
         let mut record = with(63, 5_000);
         let by_connection = &mut record.load.as_mut().unwrap().measured.by_connection;

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::host::usage::Role;
+    use pippin_model::host::usage::{Role, Tier};
 
     #[test]
     fn work_that_is_shared_and_a_single_worker_are_silent() {
@@ -62,5 +62,25 @@ mod tests {
         assert_eq!(with(&[(1, 0), (2, 0)]), None);
         let found = with(&[(1, 97), (2, 3)]).unwrap();
         assert_eq!(found.evidence, "1 of 2 workers did 97 % of the work");
+    }
+
+    #[test]
+    fn the_tier_whose_workers_they_are_is_named_unless_it_hardly_works() {
+        let with = |cores| {
+            let used = RoleUse {
+                cores: Some(cores),
+                cpu_ns: Some(100),
+                workers_ns: [(1, 97), (2, 3)].into(),
+                ..RoleUse::default()
+            };
+            let tier = |name: &str, used| Tier { name: name.into(), used };
+            let mut record = ExampleTrial::hello().build();
+            record.usage.as_mut().unwrap().tiers =
+                vec![tier("nginx", RoleUse::default()), tier("gunicorn", used)];
+            judged(judge, &record).map(|found| found.evidence)
+        };
+        let seen = "1 of 2 workers of gunicorn did 97 % of the work";
+        assert_eq!(with(0.1).as_deref(), Some(seen));
+        assert_eq!(with(0.09), None);
     }
 }

@@ -70,6 +70,16 @@ mod tests {
     }
 
     #[test]
+    fn what_was_wrong_of_the_answers_is_told_apart() {
+        let wrong = ExampleTrial::hello().error(ErrorKind::WrongBody, 2);
+        let found = judged(judge, &wrong.error(ErrorKind::TooEarly, 1).build()).unwrap();
+        assert_eq!(
+            found.evidence,
+            "2 answers under load had a wrong body; 1 answer came before the workload's wait was over"
+        );
+    }
+
+    #[test]
     fn a_refusal_and_a_proof_that_holds_are_not_wrong() {
         let mut record = ExampleTrial::hello().error(ErrorKind::WrongStatus, 1).build();
         record.proofs.push(ProofOutcome {

@@ -10,7 +10,8 @@ use pippin_model::trial::TrialRecord;
 
 use super::servers::{
     answers_only, each, growing, in_turn, late_bodies, limiter, lock, pool, row_lock,
-    short_backlog, slow_at_random, slow_connections, slow_ones, stalling, workers, write_lock,
+    short_backlog, slow_at_random, slow_connections, slow_ones, stalling, starved_pool, workers,
+    write_lock,
 };
 use super::world::{MS, SECOND, Truth};
 use super::{Context, explain};
@@ -252,6 +253,21 @@ fn a_pool_of_20_is_named() {
         &[STALLS, "Limited by"],
     );
     says(&[server.sweep(&[8, 64, 128])], &["serves about 20 requests at a time"], &[STALLS]);
+}
+
+/// Two threads that wait for 100 ms with each request, and one more after each half second, as thread
+/// pools add them. The number is that of the threads on average; that it changes is said as well.
+#[test]
+fn a_starved_pool_serves_few_at_a_time_and_more_and_more() {
+    says(
+        &[vec![starved_pool(100 * MS).closed(64)]],
+        &[
+            "Serves about 11 requests at a time for 64 connections: a request takes 100 ms in service",
+            "advice: look for what lets only so many pass at a time: threads",
+            "SUSPECT no_steady_state: throughput changed by",
+        ],
+        &[STALLS, "stood still", "Limited by", "CPU-bound: it keeps"],
+    );
 }
 
 #[test]

@@ -9,7 +9,12 @@ pub(super) struct Slots(BinaryHeap<Reverse<u64>>);
 
 impl Slots {
     pub fn new(at_a_time: usize) -> Self {
-        Self((0..at_a_time).map(|_| Reverse(0)).collect())
+        Self::free_from((0..at_a_time).map(|_| 0))
+    }
+
+    /// One from each of these instants on.
+    fn free_from(instants: impl Iterator<Item = u64>) -> Self {
+        Self(instants.map(Reverse).collect())
     }
 
     /// When a request is done that arrives at this instant and takes so long once it is served.
@@ -25,6 +30,16 @@ impl Slots {
 pub(super) fn pool(at_a_time: usize, service_ns: u64) -> Truth {
     Truth::new(move || {
         let mut slots = Slots::new(at_a_time);
+        Box::new(move |request: Request| slots.serve(request.at, service_ns))
+    })
+}
+
+/// A pool that is starved: two requests at a time, each for so long, and one more after each half
+/// second.
+pub(super) fn starved_pool(service_ns: u64) -> Truth {
+    Truth::new(move || {
+        let mut slots =
+            Slots::free_from((0..64).map(|nth: u64| nth.saturating_sub(1) * SECOND / 2));
         Box::new(move |request: Request| slots.serve(request.at, service_ns))
     })
 }
