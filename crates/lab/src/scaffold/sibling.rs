@@ -119,7 +119,7 @@ protocol = "h2"
         for workload in ["hello", "messages"] {
             write(&place.path().join(format!("workloads/{workload}.toml")), b"").unwrap();
         }
-        let catalog = Catalog::of(&Place::find(place.path()).unwrap(), None);
+        let catalog = Catalog::from_place(&Place::find(place.path()).unwrap(), None);
         (place, catalog)
     }
 
