@@ -499,6 +499,10 @@ pub struct HistoryArguments {
     /// Instead of the table, write a page with charts over time that mark where figures changed.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target", conflicts_with = "number")]
     pub html: Option<PathBuf>,
+    /// Also write all runs of the target as JSON, with its warm-up and life; - writes it to standard
+    /// output instead of the text.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "target", conflicts_with_all = ["number", "html"])]
+    pub json: Option<PathBuf>,
 }
 
 /// `pippin calibrate`

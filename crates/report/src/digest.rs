@@ -1,9 +1,10 @@
 //! A short form of a run, for lists.
 use pippin_model::figure::RankedBy;
-use pippin_model::run::digest::{CalmSlices, MoreFigures, RunDigest, TargetDigest};
+use pippin_model::run::digest::{CalmSlices, MoreFigures, RunDigest, TargetDigest, WarmUpDigest};
 use pippin_model::target::TargetId;
 use pippin_model::target::conformance::by_kind;
 use pippin_stats::summary::Estimate;
+use pippin_stats::summary::warm_ups::WarmUps;
 
 use crate::view::View;
 use crate::view::row::Row;
@@ -112,6 +113,15 @@ fn more(view: &View, row: &Row) -> MoreFigures {
         cpu_ns: row.cpu_s_per_million.map(|figure| ns(figure.median)),
         cpu_within: within(row.cpu_s_per_million).map(|(low, high)| (ns(low), ns(high))),
         memory_bytes: row.usage.target_memory_bytes,
+        warm_up: row.warm_ups.as_ref().map(warm_up),
+    }
+}
+
+fn warm_up(found: &WarmUps) -> WarmUpDigest {
+    WarmUpDigest {
+        starts: found.starts,
+        class: found.class.map(|class| class.name().into()),
+        steady_after_ns: found.steady_after_ns.map(|[middle, ..]| middle),
     }
 }
 
@@ -142,6 +152,7 @@ fn spark(row: &Row) -> Vec<f64> {
 mod tests {
     use super::*;
     use pippin_model::example::run as example;
+    use pippin_model::result::WarmUpWindow;
     use pippin_model::verdict::Verdict;
 
     #[test]
@@ -169,6 +180,41 @@ mod tests {
             assert_eq!(target.more.ratio == Some(1.0), is_reference, "{target:?}");
             assert_eq!(target.more.ratio.is_some(), target.ranks.is_some(), "{target:?}");
         }
+    }
+
+    /// A start is slow for so many windows of 200 ms, and then three times as fast for 40 windows.
+    fn warms_up_in(windows: usize) -> Vec<WarmUpWindow> {
+        let window = |at: usize| WarmUpWindow {
+            answers_per_s: if at < windows { 1_000.0 } else { 3_000.0 },
+            cores: Some(1.0),
+            compiler: None,
+        };
+        (0..windows + 40).map(window).collect()
+    }
+
+    #[test]
+    fn a_digest_says_when_a_target_was_steady_and_nothing_where_no_start_shows_it() {
+        let mut record = example::hello();
+        let target = example::id("rust/axum");
+        let mut starts = [10, 30, 20].into_iter();
+        for trial in record.trials.iter_mut().filter(|trial| trial.spec.target == target) {
+            trial.load.as_mut().unwrap().warm_up.windows = warms_up_in(starts.next().unwrap());
+        }
+        let digest = of(&View::of(&record));
+        let warm_up = |target: TargetId| {
+            digest.targets.iter().find(|one| one.target == target).unwrap().more.warm_up.clone()
+        };
+        // Steady after 2 s, 6 s and 4 s.
+        let median = WarmUpDigest {
+            starts: 3,
+            class: Some("warms_up".into()),
+            steady_after_ns: Some(4_000_000_000),
+        };
+        assert_eq!(warm_up(target), Some(median));
+        assert_eq!(warm_up(example::id("go/net-http")), None);
+        // An older digest says nothing of it.
+        let older: MoreFigures = serde_json::from_str("{\"memory_bytes\": 1.0}").unwrap();
+        assert_eq!((older.memory_bytes, older.warm_up), (Some(1.0), None));
     }
 
     #[test]

@@ -3,14 +3,21 @@
 //! | module | what it draws |
 //! |---|---|
 //! | `chart` | figures over dates with marks at the changes |
+//! | `json` | runs and changes for programs |
+//! | `lives` | how the target started, warmed up and ended in its runs, as columns |
 //! | `page` | charts, changes in words, the table of runs |
 mod chart;
+mod json;
+mod lives;
 mod page;
 
+pub use json::json;
+pub(crate) use lives::{ABOUT_LIVES, Column};
 pub(crate) use page::commit;
 pub use page::{page, plans, support};
 
 use pippin_model::run::digest::{MoreFigures, TargetDigest};
+use pippin_model::run::life::TargetLife;
 use pippin_model::run::{HistoryPoint, RunHeader};
 use pippin_model::target::TargetId;
 use pippin_model::target::commit::Commit;
@@ -19,6 +26,7 @@ use pippin_stats::series::changepoint::{ChangePoint, FEWEST_PER_SIDE, change_poi
 use pippin_stats::series::quantile::median;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 use crate::words;
@@ -51,7 +59,7 @@ const PAGE_STEP: usize = PER_PAGE / 2;
 
 /// The figures of one run: those of its report, or the medians of its trials where no digest of the
 /// report is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Run {
     /// The run's name.
     pub id: String,
@@ -61,8 +69,12 @@ pub struct Run {
     pub goodput_per_s: f64,
     /// 99th percentile of the response time, nanoseconds.
     pub p99_ns: Option<f64>,
-    /// The intervals of goodput and p99, and what the target used, as in the run's report.
+    /// The intervals of goodput and p99, what the target used, and how it warmed up, as in the run's
+    /// report.
+    #[serde(flatten)]
     pub more: MoreFigures,
+    /// Its life in this run; `None` if that was not measured.
+    pub life: Option<TargetLife>,
     /// Trials with a result.
     pub trials: usize,
     /// Whether any trial is INVALID. Such a run is shown, but not used in the search for changes.
@@ -72,7 +84,8 @@ pub struct Run {
 }
 
 /// A figure that is followed over time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// Right answers per second.
     Goodput,
@@ -196,6 +209,7 @@ impl Trials<'_> {
             goodput_per_s: median(&self.goodputs)?,
             p99_ns: median(&self.p99s),
             more: MoreFigures::default(),
+            life: None,
             trials: self.goodputs.len(),
             invalid: self.invalid,
             commit: self.first.commit.clone(),
@@ -204,10 +218,16 @@ impl Trials<'_> {
 }
 
 impl History {
-    /// This history with the figures of the runs' reports, where a digest of the report is known.
+    /// This history with the figures of the runs' reports, where a digest of the report is known, and
+    /// with the target's lives. Both are by run.
     #[must_use]
-    pub fn with(mut self, digests: &BTreeMap<String, TargetDigest>) -> Self {
+    pub fn with(
+        mut self,
+        digests: &BTreeMap<String, TargetDigest>,
+        lives: &BTreeMap<String, TargetLife>,
+    ) -> Self {
         for run in &mut self.runs {
+            run.life = lives.get(&run.id).cloned();
             let Some(digest) = digests.get(&run.id) else { continue };
             run.goodput_per_s = digest.goodput_per_s.unwrap_or(run.goodput_per_s);
             run.p99_ns = digest.p99_ns.or(run.p99_ns);
@@ -331,6 +351,7 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pippin_model::run::digest::WarmUpDigest;
 
     const DAY_NS: u64 = 86_400_000_000_000;
 
@@ -405,7 +426,7 @@ mod tests {
         let known = (1..4).map(|i| (format!("run-{i}"), digest.clone()));
         let mut known: BTreeMap<String, TargetDigest> = known.collect();
         known.insert("run-3".into(), invalid);
-        let history = from_points(&points).remove(0).with(&known);
+        let history = from_points(&points).remove(0).with(&known, &BTreeMap::new());
         let told: Vec<_> = history
             .runs
             .iter()
@@ -421,6 +442,109 @@ mod tests {
         for part in [within.as_str(), "8.45 µs", "15.0 MiB", "id=\"chart-history-cpu-hello\""] {
             assert!(page.contains(part), "{part}: {page}");
         }
+    }
+
+    /// Three runs: of the newest all is known, of the one before it that it warmed up.
+    fn with_lives() -> History {
+        let points: Vec<HistoryPoint> =
+            (0..3).map(|i| point(&format!("run-{i}"), "hello", "VALID", Some(10.0))).collect();
+        let target: TargetId = "rust/axum".parse().unwrap();
+        let digest = |class: &str, steady_after_ns| TargetDigest {
+            target: target.clone(),
+            verdict: Some(Verdict::Valid),
+            ranks: None,
+            figure: None,
+            conformance: Vec::new(),
+            goodput_per_s: None,
+            p99_ns: None,
+            more: MoreFigures {
+                warm_up: Some(WarmUpDigest {
+                    starts: 3,
+                    class: Some(class.into()),
+                    steady_after_ns,
+                }),
+                ..MoreFigures::default()
+            },
+        };
+        let digests = [
+            ("run-1".to_string(), digest("no_steady_state", None)),
+            ("run-2".to_string(), digest("warms_up", Some(4_000_000_000))),
+        ];
+        // Starts in 12 ms; 4 MiB idle, 9 MiB under load, 6 MiB after it.
+        let life = pippin_model::example::run::rounds().lives.remove(0);
+        of(&points).remove(0).with(&digests.into(), &[("run-2".to_string(), life)].into())
+    }
+
+    #[test]
+    fn what_is_known_of_starts_memory_and_ends_is_on_the_page_and_in_text() {
+        let history = with_lives();
+        let page = plans(std::slice::from_ref(&history), |run| maud::html! { (run) });
+        let page = page.into_string();
+        let (_, table) = page.split_once("Starts, memory and ends").unwrap();
+        let row = |run: &str| {
+            let row = table.split("<tr").find(|row| row.contains(&format!(">{run}<")));
+            row.unwrap().split("</tr>").next().unwrap().to_string()
+        };
+        for part in [
+            "data-value=\"4000000000\">4.00 s<",
+            "data-value=\"12000000\">12.0 ms<",
+            "data-value=\"4194304\">4.00 MiB<",
+            "data-value=\"9437184\">9.00 MiB<",
+            "data-value=\"6291456\">6.00 MiB<",
+        ] {
+            assert!(row("run-2").contains(part), "{part}: {}", row("run-2"));
+        }
+        assert!(row("run-1").contains(">no steady state<"), "{}", row("run-1"));
+        assert_eq!(row("run-1").matches(">–<").count(), 7, "{}", row("run-1"));
+        assert_eq!(row("run-0").matches(">–<").count(), 8, "{}", row("run-0"));
+        assert!(!row("run-0").contains("data-value"), "unknown is not 0: {}", row("run-0"));
+
+        let runs: Vec<&Run> = history.runs.iter().rev().collect();
+        let style = crate::terminal::Style::plain(200);
+        let text = crate::terminal::history::lives(&runs, &style);
+        let cells = |run: &str| {
+            let line = text.lines().find(|line| line.trim().starts_with(run)).unwrap();
+            line.trim().split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>()
+        };
+        let known = ["12.0 ms", "11.0 ms", "4.00 MiB", "9.00 MiB", "6.00 MiB", "0", "8.00 ms"];
+        assert_eq!(cells("run-2"), [&["run-2", "4.00 s"][..], &known[..]].concat());
+        assert_eq!(cells("run-1"), [&["run-1", "no steady state"][..], &["–"; 7][..]].concat());
+        assert_eq!(cells("run-0"), [&["run-0"][..], &["–"; 8][..]].concat());
+    }
+
+    #[test]
+    fn no_table_of_starts_stands_where_nothing_is_known_of_them() {
+        let history = of(&slowed_down()).remove(0);
+        let runs: Vec<&Run> = history.runs.iter().collect();
+        let style = crate::terminal::Style::plain(200);
+        assert_eq!(crate::terminal::history::lives(&runs, &style), "");
+        let page = plans(&[history], |run| maud::html! { (run) }).into_string();
+        assert!(!page.contains("Starts, memory and ends"), "{page}");
+    }
+
+    #[test]
+    fn json_has_all_runs_and_changes_and_null_for_what_is_unknown() {
+        let read = |histories: &[History]| -> serde_json::Value {
+            serde_json::from_str(&json("rust/axum", histories).unwrap()).unwrap()
+        };
+        let value = read(&[with_lives()]);
+        let runs = &value["histories"][0]["runs"];
+        assert_eq!(runs.as_array().unwrap().len(), 3);
+        assert_eq!(runs[2]["warm_up"]["class"], "warms_up");
+        assert_eq!(runs[2]["warm_up"]["steady_after_ns"], 4_000_000_000_u64);
+        assert_eq!(runs[2]["life"]["start_ns"], 12_000_000);
+        assert_eq!(runs[2]["life"]["memory"]["idle_bytes"], 4_194_304);
+        assert_eq!(runs[1]["warm_up"]["steady_after_ns"], serde_json::Value::Null);
+        assert_eq!(runs[1]["life"], serde_json::Value::Null);
+        for key in ["warm_up", "life", "memory_bytes"] {
+            assert_eq!(runs[0].get(key), Some(&serde_json::Value::Null), "{key}");
+        }
+        let changes = &read(&of(&slowed_down()))["histories"][0]["changes"];
+        assert_eq!(changes.as_array().unwrap().len(), 1, "{changes}");
+        assert_eq!(changes[0]["figure"], "goodput");
+        assert_eq!(changes[0]["run"], "run-8");
+        assert_eq!(changes[0]["before"], 1_001.0);
+        assert_eq!(changes[0]["after"], 901.0);
     }
 
     #[test]

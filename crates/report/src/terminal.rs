@@ -11,6 +11,7 @@
 //! | `headline` | the ranked table |
 //! | `load`, `details` | loads of a URL, in place of the ranked table; what only `-v` shows |
 //! | `histogram` | distributions as bars |
+//! | [`history`] | how a target started, warmed up and ended in its runs |
 //! | `steps` | sweeps, capacity searches, phases of devices, stages |
 //! | `scan` | a parameter over its values |
 //! | `overload` | what targets do beyond their capacity |
@@ -22,6 +23,7 @@ mod explained;
 mod grid;
 mod headline;
 mod histogram;
+pub mod history;
 mod life;
 mod load;
 mod overload;

@@ -2,16 +2,20 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // unwrap is how a test fails
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use jsonschema::Resource;
 use pippin_model::example::slices::Rounds;
 use pippin_model::example::{run as example, scenario};
 use pippin_model::figure::{Better, Figure, Span};
 use pippin_model::plan::profile::Profile;
 use pippin_model::plan::scan::Values;
-use pippin_model::run::RunRecord;
+use pippin_model::run::digest::WarmUpDigest;
+use pippin_model::run::{HistoryPoint, RunRecord};
 use pippin_model::schedule::users;
+use pippin_model::target::commit::Commit;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, csv, hlog, json, png, prometheus, svg};
-use pippin_report::view::View;
+use pippin_report::history::{self, History};
+use pippin_report::{digest, view::View};
 use std::path::Path;
 
 fn all() -> [RunRecord; 7] {
@@ -115,6 +119,69 @@ fn json_is_what_its_schema_says() {
     value["rows"][0].as_object_mut().unwrap().remove("surprise");
     assert!(validator.is_valid(&value));
     value["rows"][0]["rank"] = "first".into();
+    assert!(!validator.is_valid(&value));
+}
+
+/// Runs of a target, half of them slower; of some its warm-up, its life and its commit are known.
+fn histories() -> Vec<History> {
+    let record = example::rounds();
+    let digest = digest::of(&View::of(&record)).targets.remove(0);
+    let point = |place: u64| HistoryPoint {
+        run: format!("run-{place}"),
+        started_unix_ns: record.header.started_unix_ns + place,
+        plan: "hello".into(),
+        quick: false,
+        comparable: "same".into(),
+        verdict: "VALID".into(),
+        goodput_per_s: Some(if place < 8 { 1_000.0 } else { 900.0 } + (place % 3) as f64),
+        p99_ns: None,
+        commit: (place % 2 == 1).then(|| Commit {
+            id: "a".repeat(40),
+            changed: false,
+            repository: None,
+        }),
+    };
+    let mut known = digest;
+    (known.goodput_per_s, known.p99_ns) = (None, None);
+    known.more.warm_up = Some(WarmUpDigest {
+        starts: 3,
+        class: Some("warms_up".into()),
+        steady_after_ns: Some(4_000_000_000),
+    });
+    let mut differing = known.clone();
+    differing.more.warm_up = Some(WarmUpDigest { starts: 2, class: None, steady_after_ns: None });
+    let digests = [("run-1".to_string(), known), ("run-2".to_string(), differing)].into();
+    let lives = [("run-1".to_string(), record.lives[1].clone())].into();
+    let points: Vec<HistoryPoint> = (0..16).map(point).collect();
+    history::of(&points).into_iter().map(|one| one.with(&digests, &lives)).collect()
+}
+
+#[test]
+fn json_of_a_history_is_what_its_schema_says() {
+    let read = |file: &str| -> serde_json::Value {
+        serde_json::from_str(&docs(&format!("schema/{file}"))).unwrap()
+    };
+    let report = Resource::from_contents(read("report.schema.json")).unwrap();
+    let validator = jsonschema::options()
+        .with_resource("json-schema:///report.schema.json", report)
+        .build(&read("history.schema.json"))
+        .unwrap();
+    let text = history::json("rust/axum", &histories()).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&value)
+        .map(|error| format!("{}: {error}", error.instance_path))
+        .collect();
+    assert_eq!(errors, [""; 0]);
+    let history = &value["histories"][0];
+    assert_eq!(history["changes"].as_array().unwrap().len(), 1);
+    assert!(history["runs"][1]["life"].is_object() && history["runs"][1]["commit"].is_object());
+    // A life is looked into, and a key that the schema does not know is an error.
+    value["histories"][0]["runs"][1]["life"]["surprise"] = 1.into();
+    assert!(!validator.is_valid(&value));
+    value["histories"][0]["runs"][1]["life"] = serde_json::Value::Null;
+    assert!(validator.is_valid(&value));
+    value["histories"][0]["runs"][1]["surprise"] = 1.into();
     assert!(!validator.is_valid(&value));
 }
 

@@ -3,6 +3,7 @@ use maud::{Markup, html};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use pippin_model::run::HistoryPoint;
 use pippin_model::run::digest::TargetDigest;
+use pippin_model::run::life::TargetLife;
 use pippin_report::history::{self, History, plans, support};
 use pippin_report::words;
 use pippin_store::listing::ListedTarget;
@@ -85,10 +86,19 @@ impl Shown {
         Self { histories, number, last }
     }
 
-    /// With what the digests of these runs say.
+    /// The names of its runs.
+    pub fn run_ids(&self) -> impl Iterator<Item = &str> {
+        self.histories.iter().flat_map(History::run_ids)
+    }
+
+    /// With what the digests of these runs say, and with the target's lives.
     #[must_use]
-    pub fn with(self, digests: &BTreeMap<String, TargetDigest>) -> Self {
-        let histories = self.histories.into_iter().map(|one| one.with(digests)).collect();
+    pub fn with(
+        self,
+        digests: &BTreeMap<String, TargetDigest>,
+        lives: &BTreeMap<String, TargetLife>,
+    ) -> Self {
+        let histories = self.histories.into_iter().map(|one| one.with(digests, lives)).collect();
         Self { histories, ..self }
     }
 }
@@ -116,7 +126,8 @@ pub fn body(target: &str, shown: &Shown, notes: &[String], names: &[String]) -> 
 mod tests {
     use super::*;
     use crate::page::page;
-    use pippin_model::run::digest::MoreFigures;
+    use pippin_model::run::digest::{MoreFigures, WarmUpDigest};
+    use pippin_model::run::life::LifeMemory;
     use pippin_model::target::commit::Commit;
     use pippin_model::verdict::Verdict;
 
@@ -179,11 +190,29 @@ mod tests {
                 cpu_ns: run.goodput_per_s.map(|rate| 1e9 / rate),
                 cpu_within: run.goodput_per_s.map(|rate| (0.98e9 / rate, 1.03e9 / rate)),
                 memory_bytes: run.goodput_per_s.map(|rate| rate * 250.0),
+                warm_up: Some(WarmUpDigest {
+                    starts: 5,
+                    class: Some("slows_down".into()),
+                    steady_after_ns: run.p99_ns.map(|ns| ns * 1_000),
+                }),
                 ..MoreFigures::default()
             },
         };
         let digests = points.iter().map(|run| (run.run.clone(), digest(run))).collect();
-        let shown = Shown::from_points(&points, 1).with(&digests);
+        let bytes = |run: &HistoryPoint| run.goodput_per_s.map(|rate| (rate * 250.0) as u64);
+        let life = |run: &HistoryPoint| TargetLife {
+            start_ns: run.p99_ns,
+            restart_ns: run.p99_ns,
+            memory: LifeMemory {
+                idle_bytes: bytes(run),
+                loaded_bytes: bytes(run),
+                rested_bytes: bytes(run),
+                ..LifeMemory::default()
+            },
+            ..TargetLife::new("go/net-http".parse().unwrap())
+        };
+        let lives = points.iter().map(|run| (run.run.clone(), life(run))).collect();
+        let shown = Shown::from_points(&points, 1).with(&digests, &lives);
         let body = body("go/net-http", &shown, &[], &["go/net-http".into()]);
         let page = page("History", &pippin_report::html::rules(2), &body).0;
         assert!(page.len() < 1_000_000, "{} bytes", page.len());
@@ -193,7 +222,8 @@ mod tests {
             "four charts of each plan in three sizes"
         );
         for point in &points[8 * 90..] {
-            assert_eq!(page.matches(&format!(">{}</a>", point.run)).count(), 1, "{}", point.run);
+            let rows = page.matches(&format!(">{}</a>", point.run)).count();
+            assert_eq!(rows, 2, "figures, and starts: {}", point.run);
         }
     }
 }

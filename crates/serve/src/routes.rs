@@ -11,7 +11,7 @@ use pippin_model::run::{RunRecord, RunState};
 use pippin_report::exposition::MEDIA_TYPE;
 use pippin_report::form::svg::Ground;
 use pippin_report::form::{FORMS, Form};
-use pippin_report::history::{History, support_notes};
+use pippin_report::history::support_notes;
 use pippin_report::html as report;
 use pippin_report::view::View;
 use pippin_store::Store;
@@ -382,10 +382,10 @@ async fn over_time(State(store): Shared, Query(asked): Query<Whose>) -> Answer {
         let newest = points.last().map(|point| store.header(&point.run)).transpose()?;
         let notes = newest.map_or_else(Vec::new, |run| support_notes(&run, target));
         let shown = Shown::from_points(&points, page_number);
-        let runs = shown.histories.iter().flat_map(History::run_ids);
-        let digests = store.digests_of(target, runs)?;
+        let digests = store.digests_of(target, shown.run_ids())?;
+        let lives = store.lives_of(target, shown.run_ids())?;
         let names = store.choices()?.targets;
-        let body = history::body(target, &shown.with(&digests), &notes, &names);
+        let body = history::body(target, &shown.with(&digests, &lives), &notes, &names);
         Ok(page("History", &report::rules(2), &body).into_response())
     })
     .await

@@ -1,6 +1,7 @@
 //! The server on a real socket, with a store that holds a run.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests too
 use pippin_model::example::run::hello;
+use pippin_model::run::life::TargetLife;
 use pippin_report::{digest, view::View};
 use pippin_serve::connections::Limits;
 use pippin_serve::{ServeError, Server, serve};
@@ -51,6 +52,11 @@ impl Running {
         for (number, trial) in (0..).zip(&record.trials) {
             store.add_trial(RUN, number, trial).unwrap();
         }
+        let life = TargetLife {
+            start_ns: Some(12_300_000),
+            ..TargetLife::new("rust/axum".parse().unwrap())
+        };
+        store.add_life(RUN, &life).unwrap();
         store.end(RUN, record.state, 1).unwrap();
         // A second run, still under way.
         record.header.id = "20261122-080000-hello".into();
@@ -175,6 +181,9 @@ fn two_runs_stand_side_by_side_and_a_target_has_its_history() {
             && history.contains(RUN)
             && history.contains("20261122-080000-hello")
     );
+    let (_, starts) = history.split_once("Starts, memory and ends").unwrap();
+    assert!(starts.contains("data-value=\"12300000\">12.3 ms<"), "{starts}");
+    assert!(!server.get("/history?target=go/net-http").contains("Starts, memory and ends"));
     assert!(server.get("/history?target=go/none").contains("No trial of this target"));
     assert!(server.get("/history?target=rust/axum&page=2").contains("Page 1 has the oldest"));
     assert!(server.get("/history?target=rust/axum&page=0").starts_with("HTTP/1.1 400"));

@@ -5,6 +5,7 @@ use pippin_model::example::run as example;
 use pippin_model::request::secrets::Public;
 use pippin_model::result::{ErrorKind, FirstError};
 use pippin_model::run::RunRecord;
+use pippin_model::run::life::TargetLife;
 use pippin_report::form::record;
 use pippin_report::verify::verify;
 use pippin_report::view::View;
@@ -183,6 +184,22 @@ fn the_same_runs_give_the_same_bytes_also_from_a_copy_of_the_store() {
     let one = tree(&place.path("one"));
     assert!(one == tree(&place.path("two")), "built twice");
     assert!(one == tree(&place.path("three")), "from a copy");
+}
+
+#[test]
+fn the_history_of_a_site_has_the_lives_of_its_runs() {
+    let place = Place::new();
+    let page = |site: &str| {
+        place.build(site, &[], None).unwrap();
+        fs::read_to_string(place.path(site).join("history/go/net-http.html")).unwrap()
+    };
+    assert!(!page("before").contains("12.3 ms"));
+    let life = TargetLife {
+        start_ns: Some(12_300_000),
+        ..TargetLife::new("go/net-http".parse().unwrap())
+    };
+    place.store().add_life("20261121-203539-hello", &life).unwrap();
+    assert!(page("after").contains("data-value=\"12300000\">12.3 ms<"));
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! Histories: the trials of a target over all runs. They come from an index of `trials` and from
-//! rows of `run_targets`, which copy what a header says of a target. Only where such a row is
-//! missing, the header itself is read.
+//! Histories: the trials of a target over all runs, and its lives. Trials come from an index of
+//! `trials` and from rows of `run_targets`, which copy what a header says of a target. Only where
+//! such a row is missing, the header itself is read. A life is a small record of its own.
 use pippin_model::run::comparable;
+use pippin_model::run::life::TargetLife;
 use pippin_model::run::{HistoryPoint, RunHeader};
 use pippin_model::target::TargetId;
 use pippin_model::target::commit::Commit;
@@ -33,6 +34,31 @@ impl Store {
             kept_anew?;
         }
         self.with(|connection| points(connection, target))
+    }
+
+    /// The life of a target in those of these runs that measured it, by run. One that cannot be read
+    /// is left out.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn lives_of<'a>(
+        &self,
+        target: &str,
+        runs: impl IntoIterator<Item = &'a str>,
+    ) -> Result<BTreeMap<String, TargetLife>, StoreError> {
+        let runs: BTreeSet<&str> = runs.into_iter().collect();
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT record FROM lives WHERE run = ?1 AND target = ?2")?;
+            let mut found = BTreeMap::new();
+            for run in runs {
+                let json: Option<String> =
+                    statement.query_row([run, target], |row| row.get(0)).optional()?;
+                let life = json.and_then(|json| serde_json::from_str(&json).ok());
+                found.extend(life.map(|life| (run.to_string(), life)));
+            }
+            Ok(found)
+        })
     }
 }
 
@@ -254,6 +280,29 @@ mod tests {
         store.with(|connection| connection.execute("DELETE FROM run_targets", [])).unwrap();
         assert_eq!(store.history(TARGET).unwrap(), kept);
         assert_eq!(store.history("go/none").unwrap(), []);
+    }
+
+    #[test]
+    fn a_life_is_found_in_the_runs_that_measured_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = runs(&folder.path().join("pippin.db"));
+        let life = |target: &str, start_ns| TargetLife {
+            start_ns: Some(start_ns),
+            ..TargetLife::new(target.parse().unwrap())
+        };
+        store.add_life("run-9", &life(TARGET, 12_000_000)).unwrap();
+        store.add_life("run-9", &life("go/net-http", 7)).unwrap();
+        store.add_life("run-7", &life(TARGET, 15_000_000)).unwrap();
+        store.add_life("run-6", &life(TARGET, 1)).unwrap();
+        let spoil = "UPDATE lives SET record = '{}' WHERE run = 'run-6'";
+        store.with(|connection| connection.execute(spoil, [])).unwrap();
+        let points = store.history(TARGET).unwrap();
+        let lives = store.lives_of(TARGET, points.iter().map(|point| &*point.run)).unwrap();
+        let starts: Vec<_> = lives.iter().map(|(run, life)| (&**run, life.start_ns)).collect();
+        assert_eq!(starts, [("run-7", Some(15_000_000)), ("run-9", Some(12_000_000))]);
+        assert_eq!(store.lives_of(TARGET, ["run-8", "run-9"]).unwrap().len(), 1);
+        store.forget("run-9").unwrap();
+        assert!(store.lives_of(TARGET, ["run-9"]).unwrap().is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! | [`listing`] | runs in lists: filters, pages, digests |
 //! | [`baselines`] | names of the user's for runs |
 //! | [`removal`] | what a database takes, and removing runs |
-//! | [`history`] | the trials of a target over all runs |
+//! | [`history`] | the trials and lives of a target over all runs |
 //! | `key` | the store's own secret, for digests of values that it does not keep |
 //! | `maker` | which process makes a run |
 //! | `readers` | connections that only read, beside the one that writes |

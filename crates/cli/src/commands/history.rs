@@ -3,15 +3,16 @@ use pippin_lab::load::address::Url;
 use pippin_lab::load::url::target_of;
 use pippin_model::run::HistoryPoint;
 use pippin_model::target::project::LANGUAGE;
-use pippin_report::history::{self, Figure, History};
+use pippin_report::history::{self, Figure, History, Run};
+use pippin_report::terminal::{self, Style};
 use pippin_report::words;
 use pippin_store::Store;
 use pippin_store::listing::{ListedRun, RunFilter};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{Shared, print_text};
-use crate::arguments::{HistoryArguments, LabelledArguments};
+use crate::arguments::{HistoryArguments, JsonArguments, LabelledArguments};
 use crate::exit::{self, CliError};
 use crate::output_file;
 
@@ -32,10 +33,13 @@ pub fn run(shared: &Shared, arguments: &HistoryArguments) -> Result<u8, CliError
     let (target, points) = found(&store, target)?;
     let filter = RunFilter { target: target.clone(), ..labelled };
     let points = among(&store, &filter, points)?;
-    match &arguments.html {
-        Some(file) => page(&store, &target, &points, file),
-        None => print_text(&of_target(&store, &filter, &points, arguments.number)?),
+    if let Some(file) = &arguments.html {
+        return page(&store, &target, &points, file);
     }
+    let histories = histories(&store, &target, &points)?;
+    let text = || print_text(&of_target(&store, &filter, &histories, arguments.number)?);
+    let json = JsonArguments { file: arguments.json.clone() };
+    json.show(text, || history::json(&target, &histories))
 }
 
 /// The runs that carry these labels.
@@ -105,16 +109,26 @@ fn runs(store: &Store, filter: &RunFilter, number: u32) -> Result<String, CliErr
     Ok(rows(&shown.runs, None))
 }
 
-/// The runs with a target, the newest first, and where its figures changed.
+/// The runs with a target, the newest first, how it started, warmed up and ended in them, and where
+/// its figures changed.
 fn of_target(
     store: &Store,
     filter: &RunFilter,
-    points: &[HistoryPoint],
+    histories: &[History],
     number: u32,
 ) -> Result<String, CliError> {
     let target = Some(filter.target.as_str());
-    let mut out = rows(&store.page(filter, 0, number.into())?.runs, target);
-    for history in histories(store, &filter.target, points)? {
+    let listed = store.page(filter, 0, number.into())?.runs;
+    let mut out = rows(&listed, target);
+    let known: BTreeMap<&str, &Run> =
+        histories.iter().flat_map(|history| &history.runs).map(|run| (&*run.id, run)).collect();
+    let runs: Vec<&Run> =
+        listed.iter().filter_map(|run| known.get(&*run.summary.id).copied()).collect();
+    let lives = terminal::history::lives(&runs, &Style::of_stdout());
+    if !lives.is_empty() {
+        out.push_str(&format!("{lives}\n"));
+    }
+    for history in histories {
         for change in Figure::ALL.into_iter().flat_map(|figure| history.changes(figure)) {
             out.push_str(&format!("{}: {}\n", history.title(), change.words()));
         }
@@ -177,23 +191,29 @@ fn page(store: &Store, target: &str, points: &[HistoryPoint], file: &Path) -> Re
     output_file::write(file, history::page(target, &histories, &notes)).map(|()| exit::OK)
 }
 
-/// The histories of a target with the figures of the reports of its runs.
+/// The histories of a target with the figures of the reports of its runs, and its lives.
 fn histories(
     store: &Store,
     target: &str,
     points: &[HistoryPoint],
 ) -> Result<Vec<History>, CliError> {
-    let digests = store.digests_of(target, points.iter().map(|point| point.run.as_str()))?;
-    Ok(history::from_points(points).into_iter().map(|history| history.with(&digests)).collect())
+    let runs = || points.iter().map(|point| point.run.as_str());
+    let (digests, lives) = (store.digests_of(target, runs())?, store.lives_of(target, runs())?);
+    Ok(history::from_points(points)
+        .into_iter()
+        .map(|history| history.with(&digests, &lives))
+        .collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use pippin_model::example::run as example;
+    use pippin_model::result::WarmUpWindow;
     use pippin_model::run::RunRecord;
     use pippin_report::digest;
     use pippin_report::view::View;
+    use serde_json::Value;
 
     fn stored(records: &[RunRecord]) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -203,6 +223,9 @@ mod tests {
             store.begin(&record.header).unwrap();
             for (place, trial) in record.trials.iter().enumerate() {
                 store.add_trial(id, place as u64, trial).unwrap();
+            }
+            for life in &record.lives {
+                store.add_life(id, life).unwrap();
             }
             store.end(id, record.state, record.ended_unix_ns.unwrap()).unwrap();
             store.keep_digest(id, &digest::from_view(&View::of(record))).unwrap();
@@ -222,11 +245,58 @@ mod tests {
         assert!(row("search for the highest rate").contains(" 6,000 "), "{text}");
         let of_one = |target: &str| {
             let (name, points) = found(&store, target).unwrap();
+            let histories = histories(&store, &name, &points).unwrap();
             let filter = RunFilter { target: name, ..RunFilter::default() };
-            of_target(&store, &filter, &points, 20).unwrap()
+            of_target(&store, &filter, &histories, 20).unwrap()
         };
         let express = of_one("javascript/express");
         assert_eq!(express.matches("-capacity").count(), 1, "{express}");
         assert_eq!(of_one("go/net-http").matches("-sweep").count(), 1, "{}", of_one("go/net-http"));
+    }
+
+    /// What was kept of a run that is steady after 20 windows of 200 ms, and of its target's life.
+    #[test]
+    fn a_stored_run_says_how_its_target_started() {
+        let mut record = example::rounds();
+        let target = "rust/axum";
+        let window = |at: u32| WarmUpWindow {
+            answers_per_s: if at < 20 { 1_000.0 } else { 3_000.0 },
+            cores: Some(1.0),
+            compiler: None,
+        };
+        for trial in record.trials.iter_mut().filter(|it| it.spec.target.to_string() == target) {
+            trial.load.as_mut().unwrap().warm_up.windows = (0..60).map(window).collect();
+        }
+        let mut plain = example::hello();
+        plain.header.id = "20261101-000000-hello".into();
+        plain.header.started_unix_ns -= 1;
+        let (_folder, store) = stored(&[record, plain]);
+        let points = store.history(target).unwrap();
+        let histories = histories(&store, target, &points).unwrap();
+        let filter = RunFilter { target: target.into(), ..RunFilter::default() };
+        let text = of_target(&store, &filter, &histories, 20).unwrap();
+        let (_, table) = text.split_once("Starts, memory and ends").unwrap();
+        for part in ["4.00 s", "12.0 ms", "4.00 MiB", "9.00 MiB", "6.00 MiB"] {
+            assert_eq!(table.matches(part).count(), 1, "{part}: {text}");
+        }
+        assert_eq!(table.matches('–').count(), 8, "nothing is known of the other run: {text}");
+        let json: Value =
+            serde_json::from_str(&history::json(target, &histories).unwrap()).unwrap();
+        let runs = json["histories"].as_array().unwrap().iter().flat_map(|it| {
+            it["runs"].as_array().unwrap().iter().map(|run| {
+                let steady = run["warm_up"]["steady_after_ns"].as_u64();
+                (run["id"].as_str().unwrap(), steady, run["life"]["start_ns"].as_u64())
+            })
+        });
+        let mut runs: Vec<_> = runs.collect();
+        runs.sort_unstable();
+        let known = (Some(4_000_000_000), Some(12_000_000));
+        assert_eq!(
+            runs,
+            [("20261101-000000-hello", None, None), ("20261121-203539-hello", known.0, known.1)]
+        );
+        // The runs that are not listed are in no row.
+        let newest = of_target(&store, &filter, &histories, 1).unwrap();
+        assert!(newest.contains("12.0 ms") && !newest.contains("20261101"), "{newest}");
     }
 }

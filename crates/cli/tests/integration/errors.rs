@@ -48,6 +48,8 @@ fn unknown_names_come_with_the_nearest_known_one() {
         (&["targets", "new", "test/it"], &["targets/test/it exists already"]),
         (&["report", "20200101"], &["there is no run `20200101`; `pippin history` lists them"]),
         (&["history", "test/it", "--html", "page.html", "-n", "3"], &["cannot be used with"]),
+        (&["history", "test/it", "--json", "-", "-n", "3"], &["cannot be used with"]),
+        (&["history", "--json", "-"], &["<TARGET>"]),
         (&["reprot", "latest"], &["unrecognized subcommand 'reprot'", "'report'"]),
         (&["run", "hello", "--quik"], &["unexpected argument '--quik'", "'--quick'"]),
         (

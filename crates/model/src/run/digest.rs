@@ -86,6 +86,21 @@ pub struct MoreFigures {
     pub cpu_within: Option<(f64, f64)>,
     /// Highest memory of its process tree, in bytes.
     pub memory_bytes: Option<f64>,
+    /// How it warmed up.
+    pub warm_up: Option<WarmUpDigest>,
+}
+
+/// How a target warmed up in a run: its starts together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmUpDigest {
+    /// Starts that show it.
+    pub starts: u32,
+    /// The class of at least two thirds of them: `flat`, `warms_up`, `slows_down`,
+    /// `no_steady_state`; `None` if no class has so many.
+    pub class: Option<String>,
+    /// Of the starts in that class, from the first answer to the steady level, in nanoseconds: the
+    /// median. `None` without a class, and without a steady state.
+    pub steady_after_ns: Option<u64>,
 }
 
 impl TargetDigest {

@@ -3,7 +3,7 @@ use maud::{Markup, html};
 use pippin_model::target::commit::Commit;
 use pippin_model::text::units::counted;
 
-use super::{Change, Figure, History, Run, chart};
+use super::{ABOUT_LIVES, Change, Column, Figure, History, Run, chart};
 use crate::html::facts::notes_of;
 use crate::html::{document, figures, rules};
 use crate::words;
@@ -57,6 +57,33 @@ fn section(place: usize, history: &History, link: &impl Fn(&str) -> Markup) -> M
             details open[history.runs.len() <= MOST_UNFOLDED] {
                 summary { (counted(history.runs.len() as u64, "run")) }
                 (table(history, link))
+            }
+            (lives(history, link))
+        }
+    }
+}
+
+/// How the target started, warmed up and ended, where any of the runs knows it.
+fn lives(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
+    let columns = Column::known(&history.runs.iter().collect::<Vec<_>>());
+    html! {
+        @if !columns.is_empty() {
+            details open[history.runs.len() <= MOST_UNFOLDED] {
+                summary { "Starts, memory and ends" }
+                p.hint { (ABOUT_LIVES) " Changes are not looked for here." }
+                div.scroll tabindex="0" role="region" aria-label="Starts, memory and ends, scrolls sideways" {
+                    table.sortable {
+                        thead { tr { th scope="col" { "Run" } @for column in &columns { th.number scope="col" { (column.title()) } } } }
+                        tbody {
+                            @for run in history.runs.iter().rev() {
+                                tr .invalid[run.invalid] {
+                                    th scope="row" { (link(&run.id)) }
+                                    @for column in &columns { td.number data-value=[column.value(run)] { (column.words(run)) } }
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use super::figures;
 use crate::chart::Chart;
 use crate::view::View;
-use crate::view::life::{FIGURES, legend, was_killed};
+use crate::view::life::{FIGURES, legend};
 
 pub fn section(view: &View, charts: &[Chart]) -> Markup {
     if view.lives.is_empty() {
@@ -33,10 +33,7 @@ fn table(view: &View) -> Markup {
             } }
             tbody { @for life in &view.lives { tr {
                 th scope="row" { (super::breakable(&life.target)) }
-                @for figure in &FIGURES { td.number {
-                    (figure.words(life))
-                    @if figure.name == "stop_gone_after_ns" && was_killed(life) { " (killed)" }
-                } }
+                @for figure in &FIGURES { td.number { (figure.words(life)) } }
             } } }
         }
     }

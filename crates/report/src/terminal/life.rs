@@ -2,7 +2,7 @@
 use super::Page;
 use super::grid::Grid;
 use crate::view::View;
-use crate::view::life::{FIGURES, was_killed};
+use crate::view::life::FIGURES;
 
 pub fn write(page: &mut Page, view: &View) {
     if view.lives.is_empty() {
@@ -14,11 +14,8 @@ pub fn write(page: &mut Page, view: &View) {
         grid.right(&figure.title.to_lowercase().replace("stopped: ", ""))
     });
     for life in &view.lives {
-        let killed = if was_killed(life) { " (killed)" } else { "" };
-        let mut cells: Vec<String> = short().map(|figure| figure.words(life)).collect();
-        cells.last_mut().into_iter().for_each(|cell| cell.push_str(killed));
-        cells.insert(0, life.target.to_string());
-        grid.row(cells);
+        let figures = short().map(|figure| figure.words(life));
+        grid.row(std::iter::once(life.target.to_string()).chain(figures).collect());
     }
     grid.write(page, 2);
     for life in &view.lives {

@@ -25,28 +25,36 @@ enum Unit {
 }
 
 impl LifeFigure {
+    /// The title of its column where those beside it say nothing of it: `Memory idle`.
+    #[must_use]
+    pub fn whole_title(&self) -> String {
+        let of_group = |(group, lead): &(&str, &str)| {
+            self.name.starts_with(group) && !self.title.starts_with(lead)
+        };
+        let lead = [("memory_", "Memory "), ("stop_", "Stopped: ")].into_iter().find(of_group);
+        format!("{}{}", lead.map_or("", |(_, lead)| lead), self.title)
+    }
+
     /// Its value: nanoseconds, bytes or a number.
     #[must_use]
     pub fn value(&self, life: &TargetLife) -> Option<u64> {
         (self.read)(life)
     }
 
-    /// Its value in words.
+    /// Its value in words. Of a target that had to be killed, the time until it was gone says so.
     #[must_use]
     pub fn words(&self, life: &TargetLife) -> String {
         let value = self.value(life);
-        match self.unit {
+        let mut words = match self.unit {
             Unit::Time => words::ns(value),
             Unit::Bytes => words::bytes(value),
             Unit::Count => value.map_or_else(|| words::UNKNOWN.into(), words::whole),
+        };
+        if self.name == "stop_gone_after_ns" && life.stop.is_some_and(|stop| stop.forced) {
+            words.push_str(" (killed)");
         }
+        words
     }
-}
-
-/// Whether a target that was stopped under load had to be killed.
-#[must_use]
-pub fn was_killed(life: &TargetLife) -> bool {
-    life.stop.is_some_and(|stop| stop.forced)
 }
 
 /// All figures, in the order of the page.

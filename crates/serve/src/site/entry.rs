@@ -1,5 +1,6 @@
 //! What lists show of a run.
 use pippin_model::run::digest::{RunDigest, WITHOUT_BOARD};
+use pippin_model::run::life::TargetLife;
 use pippin_model::run::{RunRecord, RunState};
 use pippin_report::digest;
 use pippin_report::view::View;
@@ -18,6 +19,8 @@ pub(super) struct Entry {
     pub host: Option<String>,
     pub version: String,
     pub digest: RunDigest,
+    /// The life of each target, if it was measured.
+    pub lives: Vec<TargetLife>,
     /// The board that it is a round of.
     pub board: Option<Board>,
     /// The round before it.
@@ -42,6 +45,7 @@ impl Entry {
             host: view.host.hostname.clone(),
             version: view.run.pippin_version.clone(),
             digest: digest::from_view(view),
+            lives: view.lives.clone(),
             board: is_round.then(|| (plan.clone(), quick)),
             before: None,
             measured,

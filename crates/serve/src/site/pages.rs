@@ -1,6 +1,7 @@
 //! The pages of a site. What they show of runs is drawn by the same functions as in `pippin serve`.
 use maud::{Markup, html};
 use pippin_model::run::digest::TargetDigest;
+use pippin_model::run::life::TargetLife;
 use pippin_model::run::{HistoryPoint, RunHeader, RunRecord};
 use pippin_report::history::{self, History};
 use pippin_report::html as report;
@@ -185,6 +186,15 @@ impl Pages<'_> {
         self.entries.iter().filter_map(of_run).collect()
     }
 
+    /// The life of a target in all runs that measured it.
+    fn lives_of(&self, target: &str) -> BTreeMap<String, TargetLife> {
+        let of_run = |entry: &Entry| {
+            let found = entry.lives.iter().find(|one| one.target.to_string() == target)?;
+            Some((entry.id.clone(), found.clone()))
+        };
+        self.entries.iter().filter_map(of_run).collect()
+    }
+
     pub(super) fn write_history(
         &self,
         target: &str,
@@ -192,9 +202,11 @@ impl Pages<'_> {
         newest: Option<&RunHeader>,
         files: &mut Files,
     ) -> Result<(), SiteError> {
-        let digests = self.digests_of(target);
-        let whole: Vec<History> =
-            history::from_points(points).into_iter().map(|one| one.with(&digests)).collect();
+        let (digests, lives) = (self.digests_of(target), self.lives_of(target));
+        let whole: Vec<History> = history::from_points(points)
+            .into_iter()
+            .map(|one| one.with(&digests, &lives))
+            .collect();
         let notes = newest.map_or_else(Vec::new, |run| history::support_notes(run, target));
         let last = whole.iter().map(History::pages).max().unwrap_or(1);
         for number in 1..=last {
