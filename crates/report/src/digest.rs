@@ -200,7 +200,7 @@ mod tests {
         for trial in record.trials.iter_mut().filter(|trial| trial.spec.target == target) {
             trial.load.as_mut().unwrap().warm_up.windows = warms_up_in(starts.next().unwrap());
         }
-        let digest = of(&View::of(&record));
+        let digest = from_view(&View::of(&record));
         let warm_up = |target: TargetId| {
             digest.targets.iter().find(|one| one.target == target).unwrap().more.warm_up.clone()
         };

@@ -472,7 +472,7 @@ mod tests {
         ];
         // Starts in 12 ms; 4 MiB idle, 9 MiB under load, 6 MiB after it.
         let life = pippin_model::example::run::rounds().lives.remove(0);
-        of(&points).remove(0).with(&digests.into(), &[("run-2".to_string(), life)].into())
+        from_points(&points).remove(0).with(&digests.into(), &[("run-2".to_string(), life)].into())
     }
 
     #[test]
@@ -514,7 +514,7 @@ mod tests {
 
     #[test]
     fn no_table_of_starts_stands_where_nothing_is_known_of_them() {
-        let history = of(&slowed_down()).remove(0);
+        let history = from_points(&slowed_down()).remove(0);
         let runs: Vec<&Run> = history.runs.iter().collect();
         let style = crate::terminal::Style::plain(200);
         assert_eq!(crate::terminal::history::lives(&runs, &style), "");
@@ -539,7 +539,7 @@ mod tests {
         for key in ["warm_up", "life", "memory_bytes"] {
             assert_eq!(runs[0].get(key), Some(&serde_json::Value::Null), "{key}");
         }
-        let changes = &read(&of(&slowed_down()))["histories"][0]["changes"];
+        let changes = &read(&from_points(&slowed_down()))["histories"][0]["changes"];
         assert_eq!(changes.as_array().unwrap().len(), 1, "{changes}");
         assert_eq!(changes[0]["figure"], "goodput");
         assert_eq!(changes[0]["run"], "run-8");

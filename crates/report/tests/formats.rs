@@ -125,7 +125,7 @@ fn json_is_what_its_schema_says() {
 /// Runs of a target, half of them slower; of some its warm-up, its life and its commit are known.
 fn histories() -> Vec<History> {
     let record = example::rounds();
-    let digest = digest::of(&View::of(&record)).targets.remove(0);
+    let digest = digest::from_view(&View::of(&record)).targets.remove(0);
     let point = |place: u64| HistoryPoint {
         run: format!("run-{place}"),
         started_unix_ns: record.header.started_unix_ns + place,
@@ -153,7 +153,7 @@ fn histories() -> Vec<History> {
     let digests = [("run-1".to_string(), known), ("run-2".to_string(), differing)].into();
     let lives = [("run-1".to_string(), record.lives[1].clone())].into();
     let points: Vec<HistoryPoint> = (0..16).map(point).collect();
-    history::of(&points).into_iter().map(|one| one.with(&digests, &lives)).collect()
+    history::from_points(&points).into_iter().map(|one| one.with(&digests, &lives)).collect()
 }
 
 #[test]
