@@ -122,7 +122,7 @@ fn every_skeleton_serves_what_its_row_says() {
     for name in ["targets", "workloads"] {
         std::fs::create_dir(place.path().join(name)).unwrap();
     }
-    let catalog = Catalog::of(&Place::find(place.path()).unwrap(), None);
+    let catalog = Catalog::from_place(&Place::find(place.path()).unwrap(), None);
     let page = text(ADD_A_TARGET);
     let mut skeletons = 0;
     for cells in rows(&section(&page, "## What `targets new` writes")) {

@@ -229,7 +229,7 @@ mod tests {
             let profile = Profile::staged(vec![stage], Arrivals::Constant, 10);
             let answered = move |second: u32| (110.0 + 20.0 * f64::from(second)).min(most_per_s);
             let completed = (0..10).map(answered).sum::<f64>() as u64;
-            let trial = ExampleTrial::of(&profile, None).completed(completed);
+            let trial = ExampleTrial::from_profile(&profile, None).completed(completed);
             judged(judge, &trial.unsent(2_000 - completed).windows(answered).build())
         };
         let seen = rising(150.0).unwrap().evidence;
