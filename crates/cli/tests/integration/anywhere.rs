@@ -26,7 +26,7 @@ fn plans_and_targets_are_there_without_a_checkout() {
     let plans = anywhere(folder.path(), &["plans"], &[]);
     plans
         .exits(0)
-        .says(&["hello              Hello World", "workload hello, 10 targets: closed loop"]);
+        .says(&["hello                 Hello World", "workload hello, 10 targets: closed loop"]);
     let json = anywhere(folder.path(), &["plans", "--json"], &[]);
     let rows: serde_json::Value = serde_json::from_str(&json.exits(0).stdout).unwrap();
     assert!(rows.as_array().unwrap().iter().any(|row| row["plan"] == "page-sweep"), "{rows}");
