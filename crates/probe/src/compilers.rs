@@ -159,6 +159,8 @@ fn compiler_named(name: &str) -> Option<Compiler> {
 mod tests {
     use super::*;
     use crate::kernel_files::captured;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
 
     const S: u64 = 1_000_000_000;
 
@@ -241,13 +243,17 @@ mod tests {
 
     #[test]
     fn the_kernel_s_own_account_of_a_thread_of_that_name() {
-        let burning = std::thread::Builder::new().name("C2 CompilerThre".into()).spawn(|| {
-            let own = || crate::clock::thread_cpu_ns().unwrap();
-            let begin = own();
-            while own() < begin + 50_000_000 {}
-            std::thread::park();
-        });
-        let burning = burning.unwrap();
+        // Until it is told to end: what it used before the first look does not count.
+        static IS_SEEN: AtomicBool = AtomicBool::new(false);
+        let (begins, has_begun) = channel();
+        let burn = move || {
+            begins.send(()).unwrap();
+            while !IS_SEEN.load(Ordering::Relaxed) {}
+        };
+        let burning =
+            std::thread::Builder::new().name("C2 CompilerThre".into()).spawn(burn).unwrap();
+        // A thread names itself as it begins, and names are read a few times only.
+        has_begun.recv().unwrap();
         let me = Living::seen(&KernelFiles::default(), std::process::id() as i32, 1, S);
         let mut compilers = Compilers::default();
         let mut looks = 0;
@@ -261,7 +267,7 @@ mod tests {
             std::thread::yield_now();
         };
         assert_eq!(found.compiler, Compiler::Jvm);
-        burning.thread().unpark();
+        IS_SEEN.store(true, Ordering::Relaxed);
         burning.join().unwrap();
     }
 }

@@ -223,7 +223,7 @@ mod tests {
         );
         for point in &points[8 * 90..] {
             let rows = page.matches(&format!(">{}</a>", point.run)).count();
-            assert_eq!(rows, 2, "figures, and starts: {}", point.run);
+            assert_eq!(rows, 1, "{}", point.run);
         }
     }
 }

@@ -58,26 +58,35 @@ fn section(place: usize, history: &History, link: &impl Fn(&str) -> Markup) -> M
                 summary { (counted(history.runs.len() as u64, "run")) }
                 (table(history, link))
             }
-            (lives(history, link))
+            (lives(history))
         }
     }
 }
 
-/// How the target started, warmed up and ended, where any of the runs knows it.
-fn lives(history: &History, link: &impl Fn(&str) -> Markup) -> Markup {
-    let columns = Column::known(&history.runs.iter().collect::<Vec<_>>());
+/// Runs of which a page shows how the target started: a row of each run would double its weight.
+const MOST_LIVES: usize = 10;
+
+/// How the target started, warmed up and ended in the newest runs, where any of them knows it.
+fn lives(history: &History) -> Markup {
+    let newest: Vec<&Run> = history.runs.iter().rev().take(MOST_LIVES).collect();
+    let columns = Column::known(&newest);
     html! {
         @if !columns.is_empty() {
             details open[history.runs.len() <= MOST_UNFOLDED] {
                 summary { "Starts, memory and ends" }
-                p.hint { (ABOUT_LIVES) " Changes are not looked for here." }
+                p.hint {
+                    @if newest.len() < history.runs.len() {
+                        "The newest " (newest.len()) " runs; `pippin history --json` has all. "
+                    }
+                    (ABOUT_LIVES) " Changes are not looked for here."
+                }
                 div.scroll tabindex="0" role="region" aria-label="Starts, memory and ends, scrolls sideways" {
                     table.sortable {
                         thead { tr { th scope="col" { "Run" } @for column in &columns { th.number scope="col" { (column.title()) } } } }
                         tbody {
-                            @for run in history.runs.iter().rev() {
+                            @for run in newest {
                                 tr .invalid[run.invalid] {
-                                    th scope="row" { (link(&run.id)) }
+                                    th scope="row" { (run.id) }
                                     @for column in &columns { td.number data-value=[column.value(run)] { (column.words(run)) } }
                                 }
                             }

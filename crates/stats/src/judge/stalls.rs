@@ -98,7 +98,10 @@ pub fn find(evidence: &Evidence) -> Option<Stalls> {
         stalled.iter().filter(|stall| !stall.is_cut).map(|stall| stall.length_ns as f64).collect();
     let lengths: Vec<f64> = stalled.iter().map(|stall| stall.length_ns as f64).collect();
     let typical_ns = median(&whole).or_else(|| median(&lengths))?;
-    if !are_caught_by(evidence, &stalled, typical_ns)? || has_stood_still(evidence, &stalled)? {
+    let seen = if whole.is_empty() { &lengths } else { &whole };
+    if !are_caught_by(evidence, &stalled, typical_ns)?
+        || has_stood_still(evidence, seen, stalled.len())?
+    {
         return None;
     }
     let longest_ns = lengths.iter().copied().fold(0.0, f64::max);
@@ -181,13 +184,14 @@ fn takes_longer(evidence: &Evidence, typical_ns: f64, length_ns: f64) -> Option<
     Some(above(beyond)? > FEW_LONGER * above(CAUGHT * typical_ns)?)
 }
 
-/// Whether the generator itself may have stood still as often.
-fn has_stood_still(evidence: &Evidence, stalled: &[Silence]) -> Option<bool> {
-    let shortest = stalled.iter().map(|stall| stall.length_ns).min()?;
+/// Whether the generator itself may have stood still as often, for half of the shortest of these
+/// lengths. What a slice cuts has no length.
+fn has_stood_still(evidence: &Evidence, lengths: &[f64], stalls: usize) -> Option<bool> {
+    let shortest = lengths.iter().copied().reduce(f64::min)?;
     let lag = &evidence.measured()?.spans.own_lag;
-    let prompt = lag.fraction_at_or_below(shortest / 2).unwrap_or(1.0);
+    let prompt = lag.fraction_at_or_below((shortest / 2.0) as u64).unwrap_or(1.0);
     let late = (1.0 - prompt) * lag.count() as f64;
-    Some(late.round() >= (0.5 * stalled.len() as f64).max(1.0))
+    Some(late.round() >= (0.5 * stalls as f64).max(1.0))
 }
 
 #[cfg(test)]
