@@ -53,7 +53,7 @@ bench:
 	cargo run --release -p pippin-bench
 
 # What --samples and --digest cost the generator: for a machine without other work, about 6 minutes.
-# COST := --before FILE adds an older build of `pippin`.
+# COST := --before FILE compares this build with an older one of `pippin`, without options.
 COST :=
 cost:
 	cargo build --release
