@@ -248,7 +248,9 @@ mod tests {
         let (begins, has_begun) = channel();
         let burn = move || {
             begins.send(()).unwrap();
-            while !IS_SEEN.load(Ordering::Relaxed) {}
+            while !IS_SEEN.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
         };
         let burning =
             std::thread::Builder::new().name("C2 CompilerThre".into()).spawn(burn).unwrap();
