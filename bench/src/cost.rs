@@ -247,9 +247,8 @@ fn told(row: &Row) -> String {
         let number = |value: Option<f64>, unit: &str| {
             value.map_or_else(|| "-".to_string(), |value| format!("{value:.3}{unit}"))
         };
-        let interval = cost.interval.or(cost.range);
         let ends =
-            interval.map_or_else(String::new, |(low, high)| format!("{low:.3} to {high:.3}"));
+            cost.interval.map_or_else(String::new, |(low, high)| format!("{low:.3} to {high:.3}"));
         [number(cost.per_answer_us, " us"), number(cost.ratio, ""), ends]
     };
     let ([program, ratio, ends], [threads, of_threads, ends_of_threads]) =
@@ -270,6 +269,12 @@ fn line(cells: [&str; 7]) -> String {
 mod tests {
     use super::*;
     use crate::server::Account;
+
+    #[test]
+    fn what_is_compared_is_a_scenario() {
+        let is_known = |name: &&str| scenario::ALL.iter().any(|one| one.name == *name);
+        assert!(COMPARED.iter().all(is_known));
+    }
 
     #[test]
     fn ratios_are_of_rounds() {

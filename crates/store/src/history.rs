@@ -46,19 +46,8 @@ impl Store {
         target: &str,
         runs: impl IntoIterator<Item = &'a str>,
     ) -> Result<BTreeMap<String, TargetLife>, StoreError> {
-        let runs: BTreeSet<&str> = runs.into_iter().collect();
-        self.read(|connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT record FROM lives WHERE run = ?1 AND target = ?2")?;
-            let mut found = BTreeMap::new();
-            for run in runs {
-                let json: Option<String> =
-                    statement.query_row([run, target], |row| row.get(0)).optional()?;
-                let life = json.and_then(|json| serde_json::from_str(&json).ok());
-                found.extend(life.map(|life| (run.to_string(), life)));
-            }
-            Ok(found)
-        })
+        let query = "SELECT record FROM lives WHERE run = ?1 AND target = ?2";
+        self.by_run(query, &[target], runs, |json| serde_json::from_str(json).ok())
     }
 }
 

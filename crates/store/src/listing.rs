@@ -5,7 +5,7 @@ use pippin_model::run::digest::{RunDigest, TargetDigest, WITHOUT_BOARD};
 use pippin_model::run::labels::{Labels, Tag};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::runs::{RunSummary, SUMMARY, summary, to_json};
 use crate::{Store, StoreError};
@@ -308,20 +308,31 @@ impl Store {
         target: &str,
         runs: impl IntoIterator<Item = &'a str>,
     ) -> Result<BTreeMap<String, TargetDigest>, StoreError> {
+        self.by_run("SELECT digest FROM digests WHERE run = ?1", &[], runs, |json| {
+            let digest: RunDigest = serde_json::from_str(json).ok()?;
+            digest.targets.into_iter().find(|one| one.target.to_string() == target)
+        })
+    }
+
+    /// What this query finds for each of these runs, by run. Its first parameter is the run, the others
+    /// are `more`. A run for which it finds nothing, or nothing that can be read, is left out.
+    pub(crate) fn by_run<'a, T>(
+        &self,
+        query: &str,
+        more: &[&str],
+        runs: impl IntoIterator<Item = &'a str>,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<BTreeMap<String, T>, StoreError> {
+        let runs: BTreeSet<&str> = runs.into_iter().collect();
         self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT digest FROM digests WHERE run = ?1")?;
+            let mut statement = connection.prepare_cached(query)?;
             let mut found = BTreeMap::new();
             for run in runs {
-                if found.contains_key(run) {
-                    continue;
-                }
-                let json: Option<String> =
-                    statement.query_row([run], |row| row.get(0)).optional()?;
-                let digest = json.and_then(|json| serde_json::from_str::<RunDigest>(&json).ok());
-                let targets = digest.into_iter().flat_map(|digest| digest.targets);
-                let of_target = targets.into_iter().find(|one| one.target.to_string() == target);
-                found.extend(of_target.map(|one| (run.to_string(), one)));
+                let parameters = params_from_iter(std::iter::once(run).chain(more.iter().copied()));
+                let text: Option<String> =
+                    statement.query_row(parameters, |row| row.get(0)).optional()?;
+                let of_run = text.and_then(|text| parse(&text));
+                found.extend(of_run.map(|one| (run.to_string(), one)));
             }
             Ok(found)
         })

@@ -1,7 +1,7 @@
 //! In which order answers come, and so to which request each belongs.
 
-/// What an answer names its request by. It decides what a connection holds: a thread of the load has
-/// its own code for each order (`worker::seats`).
+/// How an answer finds its request. It decides what a connection holds: a thread of the load has its
+/// own code for each order (`worker::seats`).
 pub trait Order {}
 
 /// Answers come in the order of their requests (HTTP/1.1). All requests of a connection are one

@@ -56,7 +56,7 @@ impl<S: Stack> Core<'_, S> {
             self.take_last(slot, tag);
         }
         let arrived = self.arrived;
-        let (has_plan, user) = (self.has_plan, SeatsOf::<S>::user(&self.streams, (slot, tag)));
+        let (has_plan, user) = (self.has_plan, self.user(slot, tag));
         let mut request = SeatsOf::<S>::take_out(self, (slot, tag));
         let connection = &mut self.connections[slot as usize];
         connection.in_flight -= 1;

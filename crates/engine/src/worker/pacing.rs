@@ -18,7 +18,7 @@ impl<S: Stack> Worker<'_, S> {
             if self.core.has_plan && (connection.link != Link::Down || connection.has_failed) {
                 continue;
             }
-            for tag in 0..SeatsOf::<S>::users_of_a_connection(&self.core.streams) {
+            for tag in 0..self.core.users_of_a_connection() {
                 self.begin_first(slot, tag, at);
             }
         }
@@ -31,7 +31,7 @@ impl<S: Stack> Worker<'_, S> {
     /// A user begins with the schedule. Who does not think first waits until its connection may be
     /// opened.
     fn begin_first(&mut self, slot: u32, tag: u32, at: u64) {
-        let user = SeatsOf::<S>::user(&self.core.streams, (slot, tag));
+        let user = self.core.user(slot, tag);
         let walkers = &mut self.core.walkers;
         let steps_wait = || if S::Protocol::VARIES { walkers.first_wait_ns(slot) } else { None };
         match self.pace.first(user, at, steps_wait) {
@@ -54,7 +54,7 @@ impl<S: Stack> Worker<'_, S> {
                     self.core.opening.waiting.push_back((slot, Some(at)));
                 }
                 Due::User { user, at } => {
-                    let place = SeatsOf::<S>::place(&self.core.streams, user);
+                    let place = self.core.place_of(user);
                     SeatsOf::<S>::has_thought(self, place, at, now);
                 }
             }
@@ -73,11 +73,10 @@ impl<S: Stack> Worker<'_, S> {
     }
 
     /// A user begins, has thought, or tries again.
-    pub(super) fn begin(&mut self, place: Place, at: u64, now: u64) {
-        let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(place.0);
-        let user = SeatsOf::<S>::user(&self.core.streams, place);
-        let next = self.pace.begins(user, at, goes_on);
-        self.follow(place, next, at, now);
+    pub(super) fn begin(&mut self, (slot, tag): Place, at: u64, now: u64) {
+        let goes_on = S::Protocol::VARIES && self.core.walkers.is_walking(slot);
+        let next = self.pace.begins(self.core.user(slot, tag), at, goes_on);
+        self.follow((slot, tag), next, at, now);
     }
 
     /// A user does what it does next. `at`: since when its next request is due.
@@ -117,7 +116,7 @@ impl<S: Stack> Worker<'_, S> {
         while self.core.quota > 0
             && let Some(Arrival { user, at, turn }) = self.pace.arrive(now, &mut self.core)
         {
-            let place = SeatsOf::<S>::place(&self.core.streams, user);
+            let place = self.core.place_of(user);
             SeatsOf::<S>::arrives(self, place, at, turn, now);
         }
     }
@@ -159,7 +158,7 @@ impl<S: Stack> Worker<'_, S> {
     /// Users who were put aside wait for arrivals again.
     pub(super) fn unpark(&mut self, slot: u32) {
         for tag in self.core.take_parked(slot) {
-            self.pace.unpark(SeatsOf::<S>::user(&self.core.streams, (slot, tag)));
+            self.pace.unpark(self.core.user(slot, tag));
         }
     }
 }
@@ -167,7 +166,7 @@ impl<S: Stack> Worker<'_, S> {
 impl<S: Stack> Seats for Core<'_, S> {
     #[inline]
     fn seat(&self, user: u32) -> Seat {
-        let (slot, _) = SeatsOf::<S>::place(&self.streams, user);
+        let (slot, _) = self.place_of(user);
         let connection = &self.connections[slot as usize];
         match connection.link {
             Link::Up if SeatsOf::<S>::is_full(self, slot) => Seat::Full,

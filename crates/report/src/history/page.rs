@@ -63,7 +63,8 @@ fn section(place: usize, history: &History, link: &impl Fn(&str) -> Markup) -> M
     }
 }
 
-/// Runs of which a page shows how the target started: a row of each run would double its weight.
+/// Runs of which a page shows how the target started: with all of them, a page of eight plans weighs more
+/// than a megabyte.
 const MOST_LIVES: usize = 10;
 
 /// How the target started, warmed up and ended in the newest runs, where any of them knows it.

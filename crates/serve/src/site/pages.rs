@@ -1,8 +1,7 @@
 //! The pages of a site. What they show of runs is drawn by the same functions as in `pippin serve`.
 use maud::{Markup, html};
-use pippin_model::run::digest::TargetDigest;
-use pippin_model::run::life::TargetLife;
 use pippin_model::run::{HistoryPoint, RunHeader, RunRecord};
+use pippin_model::target::TargetId;
 use pippin_report::history::{self, History};
 use pippin_report::html as report;
 use pippin_report::view::View;
@@ -176,22 +175,9 @@ impl Pages<'_> {
         names::link(own, &name)
     }
 
-    /// What the digests of all runs say of a target.
-    fn digests_of(&self, target: &str) -> BTreeMap<String, TargetDigest> {
-        let of_run = |entry: &Entry| {
-            let targets = &entry.digest.targets;
-            let found = targets.iter().find(|one| one.target.to_string() == target)?;
-            Some((entry.id.clone(), found.clone()))
-        };
-        self.entries.iter().filter_map(of_run).collect()
-    }
-
-    /// The life of a target in all runs that measured it.
-    fn lives_of(&self, target: &str) -> BTreeMap<String, TargetLife> {
-        let of_run = |entry: &Entry| {
-            let found = entry.lives.iter().find(|one| one.target.to_string() == target)?;
-            Some((entry.id.clone(), found.clone()))
-        };
+    /// What this finds in each run, by run.
+    fn by_run<T: Clone>(&self, find: impl Fn(&Entry) -> Option<&T>) -> BTreeMap<String, T> {
+        let of_run = |entry: &Entry| Some((entry.id.clone(), find(entry)?.clone()));
         self.entries.iter().filter_map(of_run).collect()
     }
 
@@ -202,7 +188,9 @@ impl Pages<'_> {
         newest: Option<&RunHeader>,
         files: &mut Files,
     ) -> Result<(), SiteError> {
-        let (digests, lives) = (self.digests_of(target), self.lives_of(target));
+        let is_it = |id: &TargetId| id.to_string() == target;
+        let digests = self.by_run(|run| run.digest.targets.iter().find(|one| is_it(&one.target)));
+        let lives = self.by_run(|run| run.lives.iter().find(|one| is_it(&one.target)));
         let whole: Vec<History> = history::from_points(points)
             .into_iter()
             .map(|one| one.with(&digests, &lives))

@@ -97,8 +97,8 @@ pub fn find(evidence: &Evidence) -> Option<Stalls> {
     let whole: Vec<f64> =
         stalled.iter().filter(|stall| !stall.is_cut).map(|stall| stall.length_ns as f64).collect();
     let lengths: Vec<f64> = stalled.iter().map(|stall| stall.length_ns as f64).collect();
-    let typical_ns = median(&whole).or_else(|| median(&lengths))?;
     let seen = if whole.is_empty() { &lengths } else { &whole };
+    let typical_ns = median(seen)?;
     if !are_caught_by(evidence, &stalled, typical_ns)?
         || has_stood_still(evidence, seen, stalled.len())?
     {

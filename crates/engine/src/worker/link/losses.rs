@@ -329,7 +329,7 @@ impl<S: Stack> Core<'_, S> {
         request: &InFlight,
         kind: ErrorKind,
     ) {
-        let user = SeatsOf::<S>::user(&self.streams, (slot, tag));
+        let user = self.user(slot, tag);
         let stretch = request.stretch as usize;
         self.recorder.error(stretch, kind);
         self.note_failure(stretch, kind, Some(request.template));
@@ -379,10 +379,7 @@ impl<S: Stack> Core<'_, S> {
             let ring = (connection.head, connection.in_flight);
             let tags: Vec<u32> = self.flights.tags(slot, ring).collect();
             for tag in tags {
-                let (request, user) = (
-                    *self.flights.place(slot, tag),
-                    SeatsOf::<S>::user(&self.streams, (slot, tag)),
-                );
+                let (request, user) = (*self.flights.place(slot, tag), self.user(slot, tag));
                 let tally = self.recorder.tally(request.stretch as usize);
                 tally.exchanges.keep(request.unanswered(user));
                 tally.requests.censored += 1;

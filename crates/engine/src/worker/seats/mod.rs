@@ -56,7 +56,7 @@ pub(crate) trait Seating: Order {
     /// Users of each connection.
     fn users_of_a_connection(streams: &Streams) -> u32;
 
-    /// Whether an open connection takes no request now, however long it has been free.
+    /// Whether an open connection takes no request now, although it may be free.
     fn is_full<S: Stack>(core: &Core<'_, S>, slot: u32) -> bool;
 
     /// A user wants to send, since `at`. Users who share a connection send when all of them have
@@ -148,4 +148,23 @@ pub(crate) trait Seating: Order {
 
     /// A connection is about to be closed.
     fn leave<S: Stack>(worker: &mut Worker<'_, S>, slot: u32);
+}
+
+impl<S: Stack> Core<'_, S> {
+    /// The connection of a user, and its place there.
+    #[inline]
+    pub(super) fn place_of(&self, user: u32) -> Place {
+        SeatsOf::<S>::place(&self.streams, user)
+    }
+
+    /// The number of the user in a place of a connection.
+    #[inline]
+    pub(super) fn user(&self, slot: u32, tag: u32) -> u32 {
+        SeatsOf::<S>::user(&self.streams, (slot, tag))
+    }
+
+    /// Users of each connection.
+    pub(super) fn users_of_a_connection(&self) -> u32 {
+        SeatsOf::<S>::users_of_a_connection(&self.streams)
+    }
 }

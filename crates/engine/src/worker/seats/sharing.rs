@@ -345,7 +345,7 @@ impl Seating for ByTag {
 impl<S: Stack> Core<'_, S> {
     /// Puts a user of an open loop aside, because the server takes no more on its connection.
     pub(in crate::worker) fn set_aside(&mut self, user: u32) {
-        let (slot, tag) = ByTag::place(&self.streams, user);
+        let (slot, tag) = self.place_of(user);
         self.streams.parked[slot as usize].push(tag);
     }
 
@@ -591,8 +591,7 @@ impl<S: Stack> Worker<'_, S> {
     fn after_stream(&mut self, slot: u32, tag: u32, at: u64, now: u64) {
         let place = self.core.flights.place(slot, tag);
         place.template = self.core.surprises.after(place.template);
-        let next =
-            self.pace.settled(ByTag::user(&self.core.streams, (slot, tag)), at, Fate::default());
+        let next = self.pace.settled(self.core.user(slot, tag), at, Fate::default());
         self.follow((slot, tag), next, at, now);
     }
 }

@@ -217,8 +217,8 @@ impl<S: Stack> Worker<'_, S> {
             let opening = &self.core.opening.waiting;
             let tries =
                 opening.iter().any(|(waiting, _)| *waiting == slot) || self.pace.is_retrying(slot);
-            for tag in 0..SeatsOf::<S>::users_of_a_connection(&self.core.streams) {
-                let user = SeatsOf::<S>::user(&self.core.streams, (slot, tag));
+            for tag in 0..self.core.users_of_a_connection() {
+                let user = self.core.user(slot, tag);
                 let is_away = self.pace.is_away(user) == Some(true);
                 // A connection that is tried again finds nobody there (`Crowd::begins`).
                 let tries = tries && !is_away;
