@@ -4,6 +4,8 @@
 //! a user would make it, is compared with another one after a minute of load. The machine may change
 //! its speed meanwhile, so a native server, which is as it is from the start, is measured after each of
 //! the two, on the same processor; only what the runtime's server changed more than that one counts.
+//! Where other programs disturbed what a first load that is VALID is compared with, nothing is known of it,
+//! and the start is made again.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -17,6 +19,7 @@ use pippin_model::figure::Figure;
 use pippin_model::text::units::format_ns;
 use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Severity, Verdict};
+use pippin_stats::judge::noisy_neighbour::IDS as DISTURBED;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,6 +32,8 @@ use servers::{Built, Kind};
 
 /// Seconds that a load of the native server measures.
 const CONTROL_S: u32 = 4;
+/// At most so many starts are made for each that counts.
+const TRIES: usize = 2;
 /// The first load must need as much processor time for a request as the later one, within this.
 const NEAR: f64 = 0.05;
 
@@ -148,6 +153,14 @@ impl Start {
         Some(ratio(&self.first, &self.later)? / self.of_machine()?)
     }
 
+    /// Whether it shows if the first load was right: that load says itself that it may mislead, or nobody
+    /// disturbed those that it is compared with.
+    fn counts(&self) -> bool {
+        let is_calm = |said: &Said| !said.doubts.iter().any(|id| DISTURBED.contains(&id.as_str()));
+        self.first.verdict != Verdict::Valid
+            || self.later.verdict == Verdict::Valid && self.controls.iter().all(is_calm)
+    }
+
     /// Whether the first load measured a warm server or says that it may mislead.
     fn is_right(&self) -> bool {
         self.first.verdict != Verdict::Valid
@@ -192,16 +205,14 @@ fn earlier(files: &[PathBuf], form: Form) -> Result<Vec<Start>, String> {
     Ok(all)
 }
 
-/// How many starts of each runtime are still to be made, one of each in turn: the machine changes its
-/// speed over an hour.
-fn order_of(kinds: &[Kind], starts: u32, done: &[Start]) -> Vec<Kind> {
-    let left = |kind: Kind| {
-        let made = done.iter().filter(|start| start.runtime == kind.name()).count();
-        starts.saturating_sub(made as u32)
-    };
-    (0..starts)
-        .flat_map(|turn| kinds.iter().copied().filter(move |kind| turn < left(*kind)))
-        .collect()
+/// Of which runtime a start is made next: of the one with the fewest, because the machine changes its speed
+/// over an hour. `None` if all have enough that count, or were tried too often.
+fn next(kinds: &[Kind], starts: u32, made: &[Start]) -> Option<Kind> {
+    let starts = starts as usize;
+    let of = |kind: Kind| made.iter().filter(move |start| start.runtime == kind.name());
+    let counting = |kind: Kind| of(kind).filter(|start| start.counts()).count();
+    let is_open = |kind: &Kind| counting(*kind) < starts && of(*kind).count() < TRIES * starts;
+    kinds.iter().copied().filter(is_open).min_by_key(|kind| of(*kind).count())
 }
 
 /// Runs everything, prints the tables and keeps them.
@@ -212,18 +223,17 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
     let before = earlier(&arguments.with, form)?;
     let built = Built::new(arguments.server_core)?;
     let until = arguments.minutes.map(|m| Instant::now() + Duration::from_secs(60 * u64::from(m)));
-    let mut starts = Vec::new();
+    let mut all = before.clone();
     let heads = ["runtime", "warm-up", "first", "later", "machine", "ratio", "verdict", "doubts"];
     println!("{}", line(heads));
-    for kind in order_of(&kinds, form.starts, &before) {
+    while let Some(kind) = next(&kinds, form.starts, &all) {
         if until.is_some_and(|until| Instant::now() >= until) {
             break;
         }
         let start = fresh_start(&pippin, &built, kind, form)?;
         println!("{}", told(&start));
-        starts.push(start);
+        all.push(start);
     }
-    let all = [&before[..], &starts].concat();
     for kind in &kinds {
         println!("{}", summed(kind.name(), &all));
     }
@@ -239,7 +249,7 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
         unix_seconds,
         form,
         machine: results::machine(),
-        starts: &starts,
+        starts: &all[before.len()..],
         with: &arguments.with,
         order,
     };
@@ -275,6 +285,11 @@ fn load(pippin: &Path, url: &str, how: &[&str]) -> Result<TrialRecord, String> {
 }
 
 fn told(start: &Start) -> String {
+    let said = match (start.counts(), start.is_right()) {
+        (false, _) => " UNKNOWN",
+        (true, false) => " WRONG",
+        (true, true) => "",
+    };
     let times = |ratio: Option<f64>| ratio.map_or_else(|| "-".into(), |it| format!("{it:.3}"));
     let ns = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| format_ns(ns as u64));
     line([
@@ -284,18 +299,24 @@ fn told(start: &Start) -> String {
         &ns(start.later.cpu_ns),
         &times(start.of_machine()),
         &times(start.ratio()),
-        &format!("{}{}", start.first.verdict, if start.is_right() { "" } else { " WRONG" }),
+        &format!("{}{said}", start.first.verdict),
         &start.first.doubts.join(", "),
     ])
 }
 
 /// In how many starts the first load was right, and in how many it was VALID.
 fn summed(runtime: &str, starts: &[Start]) -> String {
-    let starts: Vec<&Start> = starts.iter().filter(|start| start.runtime == runtime).collect();
+    let (starts, unknown): (Vec<&Start>, Vec<&Start>) =
+        starts.iter().filter(|start| start.runtime == runtime).partition(|start| start.counts());
     let right = starts.iter().filter(|start| start.is_right()).count();
     let valid = starts.iter().filter(|start| start.first.verdict == Verdict::Valid).count();
     let all = starts.len();
-    format!("{runtime}: {right} of {all} within 5 % or not VALID; {valid} of {all} VALID")
+    let sum =
+        format!("{runtime}: {right} of {all} within 5 % or not VALID; {valid} of {all} VALID");
+    match unknown.len() {
+        0 => sum,
+        some => format!("{sum}; {some} more say nothing, because others disturbed the comparison"),
+    }
 }
 
 fn line(cells: [&str; 8]) -> String {
@@ -346,14 +367,45 @@ mod tests {
     }
 
     #[test]
+    fn a_start_counts_only_if_nobody_disturbed_what_it_is_compared_with() {
+        let valid = || start(Some(20.0), Some(10.0), Verdict::Valid);
+        assert!(valid().counts());
+        let of_later =
+            Start { later: Said { verdict: Verdict::Suspect, ..valid().later }, ..valid() };
+        let mut of_control = valid();
+        of_control.controls[1].doubts = vec!["generator_busy".into()];
+        assert!(of_control.counts());
+        of_control.controls[1].doubts.push("other_programs".into());
+        for one in [of_later, of_control] {
+            assert!(!one.counts());
+            assert!(told(&one).contains("VALID UNKNOWN"), "{}", told(&one));
+            let doubted = Said { verdict: Verdict::Suspect, ..one.first.clone() };
+            assert!(Start { first: doubted, ..one.clone() }.counts());
+            let sum = summed("jvm", &[one, valid()]);
+            assert!(sum.starts_with("jvm: 0 of 1 within 5 %") && sum.contains("; 1 more"), "{sum}");
+        }
+    }
+
+    #[test]
     fn runtimes_take_turns_and_what_was_done_before_counts() {
-        let one = start(Some(10.0), Some(10.0), Verdict::Valid);
-        let all = Kind::chosen(&[]).unwrap();
-        let names = |done: &[Start]| -> Vec<&str> {
-            order_of(&all, 3, done).into_iter().map(Kind::name).collect()
+        let kinds = Kind::chosen(&[]).unwrap();
+        let one = |runtime: &str, later: Verdict| {
+            let mut one = start(Some(10.0), Some(10.0), Verdict::Valid);
+            one.later.verdict = later;
+            Start { runtime: runtime.into(), ..one }
         };
-        assert_eq!(names(&[]), ["jvm", "node", "jvm", "node", "jvm", "node"]);
-        assert_eq!(names(&[one.clone(), one]), ["jvm", "node", "node", "node"]);
+        let names = |mut made: Vec<Start>, later: Verdict| {
+            let mut names = Vec::new();
+            while let Some(kind) = next(&kinds, 2, &made) {
+                names.push(kind.name());
+                made.push(one(kind.name(), later));
+            }
+            names
+        };
+        assert_eq!(names(vec![], Verdict::Valid), ["jvm", "node", "jvm", "node"]);
+        let before = vec![one("jvm", Verdict::Valid), one("jvm", Verdict::Suspect)];
+        assert_eq!(names(before, Verdict::Valid), ["node", "node", "jvm"]);
+        assert_eq!(names(vec![], Verdict::Suspect).len(), 2 * 2 * TRIES, "it ends");
     }
 
     #[test]

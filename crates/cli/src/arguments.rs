@@ -251,8 +251,8 @@ pub struct RunArguments {
     /// start, memory, and what is lost when it is stopped under load.
     #[arg(long)]
     pub life: bool,
-    /// Count the instructions of each target per request with callgrind, before each repetition
-    /// (pippin help gates). Native programs only.
+    /// Count the instructions of each target per request, before each repetition: with callgrind
+    /// or, for programs that it cannot run, by the processor's counter (pippin help gates).
     #[arg(long)]
     pub instructions: bool,
     /// Workers of every target; by default as many as it has processors.
@@ -328,8 +328,9 @@ pub struct CiArguments {
     /// The plan in pippin.toml; by default ci, or the only one.
     #[arg(long, value_name = "PLAN")]
     pub plan: Option<String>,
-    /// Count the instructions of each target per request with callgrind, before each repetition
-    /// (pippin help gates). Native programs only. A gate on `instructions` does it too.
+    /// Count the instructions of each target per request, before each repetition: with callgrind
+    /// or, for programs that it cannot run, by the processor's counter (pippin help gates). A gate on
+    /// `instructions` does it too.
     #[arg(long)]
     pub instructions: bool,
     /// Install what is missing for its workload, as system packages with apt.
@@ -588,8 +589,8 @@ pub struct CompareArguments {
     /// With --install: do not ask.
     #[arg(long, requires = "install")]
     pub yes: bool,
-    /// Count the instructions of each target per request with callgrind, before each repetition
-    /// (pippin help gates). Native programs only.
+    /// Count the instructions of each target per request, before each repetition: with callgrind
+    /// or, for programs that it cannot run, by the processor's counter (pippin help gates).
     #[arg(long)]
     pub instructions: bool,
     /// Load each server once more under perf at the end, and put flame graphs, system calls and

@@ -156,8 +156,8 @@ derived! {
     /// The highest resident memory of the target's process tree: shared pages count once for each
     /// process.
     MemoryRss, "memory.rss", Bytes, Less, |trial, _| bytes(role(trial, Role::Target)?.rss_max_bytes);
-    /// Instructions of the target in user space per right answer, of one user: what callgrind counted in a
-    /// load of its own. Other programs do not change it.
+    /// Instructions of the target in user space per right answer, of one user: what callgrind, or the
+    /// processor's counter, counted in a load of its own. Other programs do not change it.
     Instructions, "instructions", Count, Less, |trial, _| trial.instructions.as_ref()?.per_request;
     /// Bytes of the answers as they came for each byte unpacked, of those whose content coding was undone to
     /// compare them.

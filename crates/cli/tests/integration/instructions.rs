@@ -3,6 +3,7 @@ use super::support::{Outcome, Started, command, commit, git, pippin, without_job
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::skipped::skip;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -149,6 +150,50 @@ fn a_checkout_with_a_hundredth_more_work_fails_its_gate_on_instructions() {
     let outcome = Started::spawn(&mut ci).finish();
     says(&outcome, "FAILED");
     outcome.says(&["takes 1.0 % (1.0 to 1.0) more instructions per request than words"]);
+}
+
+/// A folder of programs, with a `perf` of this script and without callgrind.
+fn tools(perf: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["sh", "sleep", "wc"] {
+        std::os::unix::fs::symlink(format!("/bin/{name}"), folder.path().join(name)).unwrap();
+    }
+    let script = folder.path().join("perf");
+    std::fs::write(&script, perf).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// A processor that takes 7,000 instructions for each request in the server's tally, and a million
+/// beside them.
+const PROCESSOR: &str = r#"#!/bin/sh
+said() { echo "$1,,instructions:u,5000,100.00,,"; }
+at() { wc -c <tally; }
+case " $* " in *" -p "*) ;; *) said 1000 >&2; exit ;; esac
+while [ "$1" != -o ]; do shift; done
+begin=$(at)
+trap 'said $((7000 * ($(at) - begin) + 1000000)) >"$2"; exit' INT
+while :; do sleep 0.05; done
+"#;
+
+#[test]
+fn without_callgrind_the_counter_of_the_processor_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path());
+    project(folder.path());
+    let file = folder.path().join("pippin.toml");
+    let project = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, project.replace("\"20000\"]", "\"20000\", \"tally\"]")).unwrap();
+    let run = |perf: &str| {
+        let tools = tools(perf);
+        let words = ["run", "counted", "--targets", "own/of-20000", "--instructions"];
+        let mut run = command(folder.path(), &words);
+        Started::spawn(run.env("PATH", tools.path())).finish()
+    };
+    run(PROCESSOR).says(&["Instructions per request: 7,000."]);
+    let none = run("#!/bin/sh\necho '<not supported>,,instructions:u,0,100.00,,' >&2\n");
+    assert_eq!(none.code, Some(2), "{none}");
+    none.says(&["install valgrind", "this processor shows no instructions:u"]);
 }
 
 #[test]

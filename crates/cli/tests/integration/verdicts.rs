@@ -251,9 +251,10 @@ fn conclude(row: &Row) {
     check(row, &host.pippin(&load));
 }
 
-/// Caveats that a busy machine may add: the generator was late, the load was uneven, or the listen
-/// queue of another program was full, which the kernel counts for all programs together.
-const OF_A_BUSY_MACHINE: [&str; 11] = [
+/// Caveats that come from elsewhere: the generator was late, the load was uneven, the listen queue of
+/// another program was full, which the kernel counts for all programs together, or other tests need
+/// memory, because the servers of this table are threads of the process of all tests.
+const FROM_ELSEWHERE: [&str; 12] = [
     "send_lag",
     "generator_stopped",
     "generator_busy",
@@ -265,6 +266,7 @@ const OF_A_BUSY_MACHINE: [&str; 11] = [
     "listen_queue",
     "listen_overflows",
     "littles_law",
+    "memory_grows",
 ];
 
 #[track_caller]
@@ -287,7 +289,7 @@ fn check(row: &Row, outcome: &Outcome) {
     let found = if is_unsure { "VALID" } else { json["verdict"].as_str().unwrap() };
     let is_so = found == verdict && outcome.code == Some(row.code);
     let others = doubts.iter().filter(|(id, _)| *id != caveat);
-    let is_late = others.into_iter().any(|(id, _)| OF_A_BUSY_MACHINE.contains(id));
+    let is_late = others.into_iter().any(|(id, _)| FROM_ELSEWHERE.contains(id));
     assert!(is_so || is_late, "{said}");
     in_time(is_so, || said);
 }

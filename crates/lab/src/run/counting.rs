@@ -4,11 +4,13 @@ use pippin_model::load::{BodyCheck, Connections, LoadSpec, StopRule};
 use pippin_model::plan::Plan;
 use pippin_model::request::requests::Requests;
 use pippin_model::target::TargetId;
-use pippin_model::trial::instructions::Instructions;
+use pippin_model::trial::instructions::{Counter, Instructions};
 use pippin_model::workload::Workload;
 use std::time::{Duration, Instant};
 
 use super::callgrind::{Callgrind, Counts};
+use super::explaining::processes;
+use super::processor::ProcessorCounter;
 use super::{Execution, Extra};
 use crate::error::LabError;
 use crate::load;
@@ -17,21 +19,43 @@ use crate::running::RunningTarget;
 use crate::services::Services;
 use crate::target::{Kind, Target};
 
-/// The requests of the first start.
+/// The requests of the first load.
 const FEW: u64 = 200;
-/// The most of the second.
-const MANY: u64 = 8_200;
-/// How long the additional requests of the second start may take.
+/// The most of the second, under callgrind and by the processor's counter.
+const MANY: [u64; 2] = [8_200, 100_200];
+/// How long the additional requests of the second load may take.
 const BUDGET: Duration = Duration::from_secs(5);
+/// How long a target gets requests before the processor's counter counts them: a runtime may compile.
+const WARM_NS: u64 = 10_000_000_000;
 /// Runtimes that callgrind 3.19 cannot run, or that make their code while they run.
-const UNCOUNTABLE: [&str; 7] = ["beam", "bun", "deno", "dotnet", "go", "jvm", "node"];
+const NOT_UNDER_CALLGRIND: [&str; 7] = ["beam", "bun", "deno", "dotnet", "go", "jvm", "node"];
+
+/// What can count here: at least one of them.
+#[derive(Debug, Clone)]
+pub(super) struct Counters {
+    callgrind: Option<Callgrind>,
+    /// Or why the processor's cannot be read.
+    processor: Result<ProcessorCounter, String>,
+}
+
+impl Counters {
+    fn find() -> Result<Self, LabError> {
+        match (Callgrind::find(), ProcessorCounter::find()) {
+            (Ok(callgrind), processor) => Ok(Self { callgrind: Some(callgrind), processor }),
+            (Err(_), Ok(processor)) => Ok(Self { callgrind: None, processor: Ok(processor) }),
+            (Err(error), Err(why)) => Err(LabError::User(format!(
+                "{error}; the processor's own counter cannot be read here: {why}"
+            ))),
+        }
+    }
+}
 
 /// Refuses what cannot be counted, before anything is installed.
-pub(super) fn tool(
+pub(super) fn counters(
     plan: &Plan,
     workload: &Workload,
     targets: &[(TargetId, Target)],
-) -> Result<Option<Callgrind>, LabError> {
+) -> Result<Option<Counters>, LabError> {
     if !plan.counts_instructions() {
         return Ok(None);
     }
@@ -47,8 +71,11 @@ pub(super) fn tool(
             "instructions are counted only of processes that Pippin starts itself; leave the count out".into(),
         ));
     }
-    Callgrind::find().map(Some)
+    Counters::find().map(Some)
 }
+
+/// What was counted; or why that is unknown, in words.
+type Counted<T> = Result<T, String>;
 
 impl Execution<'_> {
     /// Counts for every target of a repetition, if the plan asks for it.
@@ -58,7 +85,7 @@ impl Execution<'_> {
         targets: &[TargetId],
         services: &mut Services,
     ) -> Result<(), LabError> {
-        let Some(callgrind) = self.callgrind.clone() else { return Ok(()) };
+        let Some(counters) = self.counters.clone() else { return Ok(()) };
         for id in targets {
             self.go_on()?;
             if !self.takes_part(id) {
@@ -66,7 +93,7 @@ impl Execution<'_> {
             }
             let counted = match self.uncountable.get(id) {
                 Some(why) => Err(why.clone()),
-                None => self.count(id, &callgrind, services)?,
+                None => self.count(id, &counters, services)?,
             };
             let counted = counted.unwrap_or_else(|why| {
                 let note = format!("{id}: its instructions cannot be counted: {why}");
@@ -80,74 +107,156 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// What two starts say; or why it cannot be known.
+    /// Its instructions; or why they cannot be known. Callgrind counts where it can, because what it counts
+    /// is the same on all machines.
     fn count(
+        &self,
+        id: &TargetId,
+        counters: &Counters,
+        services: &mut Services,
+    ) -> Result<Counted<Instructions>, LabError> {
+        let target = self.prepared.get(id).map(|(target, _)| target);
+        if !target.is_some_and(|target| matches!(target.kind, Kind::Catalog | Kind::Command)) {
+            return Ok(Err("only processes that Pippin starts itself are counted".into()));
+        }
+        let under_callgrind = match self.callgrind_for(id, counters) {
+            Ok(callgrind) => self.count_under(id, callgrind, services)?,
+            Err(why) => Err(why),
+        };
+        match (under_callgrind, &counters.processor) {
+            (Err(why), Ok(processor)) => {
+                let counted = self.count_by(id, processor, services)?;
+                Ok(counted.map_err(|more| format!("{why}; {more}")))
+            }
+            (Err(why), Err(more)) => {
+                Ok(Err(format!("{why}; the processor's counter cannot be read here: {more}")))
+            }
+            (counted, _) => Ok(counted),
+        }
+    }
+
+    fn callgrind_for<'b>(&self, id: &TargetId, counters: &'b Counters) -> Counted<&'b Callgrind> {
+        let (target, _) = self.prepared.get(id).ok_or("it is not installed")?;
+        let runtime = target.manifest.runtime.as_str();
+        if matches!(target.kind, Kind::Catalog) && NOT_UNDER_CALLGRIND.contains(&runtime) {
+            return Err(format!("callgrind does not count programs of the runtime `{runtime}`"));
+        }
+        counters.callgrind.as_ref().ok_or_else(|| "valgrind is not installed".into())
+    }
+
+    /// By two starts under callgrind, with a load each.
+    fn count_under(
         &self,
         id: &TargetId,
         callgrind: &Callgrind,
         services: &mut Services,
-    ) -> Result<Result<Instructions, String>, LabError> {
-        if let Some(why) = self.cannot_be_counted(id) {
-            return Ok(Err(why));
-        }
+    ) -> Result<Counted<Instructions>, LabError> {
         let (few, took) = match self.count_once(id, FEW, callgrind, services)? {
             Ok(counted) => counted,
             Err(why) => return Ok(Err(why)),
         };
-        let many = second(took);
+        let many = second(took, MANY[0]);
         let counted = self.count_once(id, many, callgrind, services)?;
-        Ok(counted.and_then(|(counted, _)| Instructions::between([FEW, many], [few, counted])))
+        Ok(counted.and_then(|(counted, _)| {
+            Instructions::between(Counter::Callgrind, [FEW, many], [few, counted])
+        }))
     }
 
-    fn cannot_be_counted(&self, id: &TargetId) -> Option<String> {
-        let (target, _) = self.prepared.get(id)?;
-        let runtime = target.manifest.runtime.as_str();
-        match target.kind {
-            Kind::Catalog if UNCOUNTABLE.contains(&runtime) => {
-                Some(format!("callgrind does not count programs of the runtime `{runtime}`"))
-            }
-            Kind::Catalog | Kind::Command => None,
-            _ => Some("only processes that Pippin starts itself are counted".into()),
-        }
-    }
-
-    /// Starts a target and lets one user ask it. Tells how many instructions it took from its start to its
-    /// end, and how long the requests took; or why that is unknown.
+    /// Starts a target under callgrind and lets one user ask it. Tells how many instructions it took from
+    /// its start to its end, and how long the requests took; or why that is unknown.
     fn count_once(
         &self,
         id: &TargetId,
         requests: u64,
         callgrind: &Callgrind,
         services: &mut Services,
-    ) -> Result<Result<(u64, Duration), String>, LabError> {
+    ) -> Result<Counted<(u64, Duration)>, LabError> {
+        let counts = Counts::new()?;
+        let before = callgrind.before(&counts);
+        let extra = Extra { before: &before, ..Extra::default() };
+        let running = match self.started(id, &extra, services)? {
+            Ok(running) => running,
+            Err(why) => return Ok(Err(why)),
+        };
+        let asked = self.ask(&running, StopRule::requests(requests));
+        drop(running.stop());
+        self.go_on()?;
+        let (good, took) = asked?;
+        Ok(all_right(good, requests).and_then(|()| Ok((counts.sum()?, took))))
+    }
+
+    /// By the processor's counter, in two loads of one start that has warmed up.
+    fn count_by(
+        &self,
+        id: &TargetId,
+        processor: &ProcessorCounter,
+        services: &mut Services,
+    ) -> Result<Counted<Instructions>, LabError> {
+        let running = match self.started(id, &Extra::default(), services)? {
+            Ok(running) => running,
+            Err(why) => return Ok(Err(why)),
+        };
+        let counted = self.count_two_loads(&running, processor);
+        drop(running.stop());
+        self.go_on()?;
+        counted
+    }
+
+    fn count_two_loads(
+        &self,
+        running: &RunningTarget,
+        processor: &ProcessorCounter,
+    ) -> Result<Counted<Instructions>, LabError> {
+        self.ask(running, StopRule::after(WARM_NS))?;
+        let of = |requests: u64| -> Result<Counted<(u64, Duration)>, LabError> {
+            let counting = match processor.begin(&processes(running.roots())) {
+                Ok(counting) => counting,
+                Err(why) => return Ok(Err(why)),
+            };
+            let asked = self.ask(running, StopRule::requests(requests));
+            let counted = counting.end();
+            let (good, took) = asked?;
+            Ok(all_right(good, requests).and_then(|()| Ok((counted?, took))))
+        };
+        let (few, took) = match of(FEW)? {
+            Ok(counted) => counted,
+            Err(why) => return Ok(Err(why)),
+        };
+        let many = second(took, MANY[1]);
+        Ok(of(many)?.and_then(|(counted, _)| {
+            Instructions::between(Counter::Processor, [FEW, many], [few, counted])
+        }))
+    }
+
+    /// A target that runs; or why it does not.
+    fn started(
+        &self,
+        id: &TargetId,
+        extra: &Extra<'_>,
+        services: &mut Services,
+    ) -> Result<Counted<RunningTarget>, LabError> {
         let Some((target, Ok(installed))) = self.prepared.get(id) else {
             return Ok(Err("it is not installed".into()));
         };
         services.choose_table(0);
-        let counts = Counts::new()?;
-        let before = callgrind.before(&counts);
-        let extra = Extra { before: &before, ..Extra::default() };
-        let running = match self.start_with(id, target, installed, services, &extra) {
-            Ok(running) => running,
-            Err(LabError::Target(failure)) => return Ok(Err(failure.message)),
-            Err(other) => return Err(other),
-        };
-        let begin = Instant::now();
-        let good = load::run_closed(
-            self.of_one_user(&running),
-            self.requests(&running),
-            self.connection(),
-            StopRule::requests(requests),
-            None,
-        );
-        let took = begin.elapsed();
-        drop(running.stop());
-        self.go_on()?;
-        let good = good?.measured.requests.good;
-        if good < requests {
-            return Ok(Err(format!("under callgrind {good} of {requests} answers were right")));
+        match self.start_with(id, target, installed, services, extra) {
+            Ok(running) => Ok(Ok(running)),
+            Err(LabError::Target(failure)) => Ok(Err(failure.message)),
+            Err(other) => Err(other),
         }
-        Ok(counts.sum().map(|counted| (counted, took)))
+    }
+
+    /// Lets one user ask. Tells how many answers were right, and how long it took.
+    fn ask(&self, running: &RunningTarget, stop: StopRule) -> Result<(u64, Duration), LabError> {
+        let begin = Instant::now();
+        let load = load::run_closed(
+            self.of_one_user(running),
+            self.requests(running),
+            self.connection(),
+            stop,
+            None,
+        )?;
+        Ok((load.measured.requests.good, begin.elapsed()))
     }
 
     fn of_one_user(&self, running: &RunningTarget) -> LoadSpec {
@@ -177,10 +286,17 @@ impl Execution<'_> {
     }
 }
 
-/// The requests of the second start, if those of the first took so long.
-fn second(took: Duration) -> u64 {
+fn all_right(good: u64, requests: u64) -> Counted<()> {
+    if good < requests {
+        return Err(format!("while they were counted, {good} of {requests} answers were right"));
+    }
+    Ok(())
+}
+
+/// The requests of the second load, if those of the first took so long.
+fn second(took: Duration, most: u64) -> u64 {
     let affordable = BUDGET.as_secs_f64() / took.as_secs_f64().max(1e-9) * FEW as f64;
-    FEW + (affordable as u64).clamp(FEW, MANY - FEW)
+    FEW + (affordable as u64).clamp(FEW, most - FEW)
 }
 
 #[cfg(test)]
@@ -189,8 +305,9 @@ mod tests {
 
     #[test]
     fn slow_targets_get_fewer_requests_and_none_gets_too_few() {
-        assert_eq!(second(Duration::from_millis(50)), MANY);
-        assert_eq!(second(Duration::from_secs(1)), FEW + 1_000);
-        assert_eq!(second(Duration::from_secs(60)), 2 * FEW);
+        let [most, _] = MANY;
+        assert_eq!(second(Duration::from_millis(50), most), most);
+        assert_eq!(second(Duration::from_secs(1), most), FEW + 1_000);
+        assert_eq!(second(Duration::from_secs(60), most), 2 * FEW);
     }
 }

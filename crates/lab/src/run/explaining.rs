@@ -148,7 +148,7 @@ impl Observer for Looking<'_> {
 }
 
 /// The processes of a target as they are now.
-fn processes(roots: &[RoleRoot]) -> Vec<i32> {
+pub(super) fn processes(roots: &[RoleRoot]) -> Vec<i32> {
     roots
         .iter()
         .flat_map(|root| match *root {

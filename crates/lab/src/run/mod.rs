@@ -6,7 +6,7 @@
 //! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
 //! | `at_rest` | what targets use while nobody asks them, before the first of several rates |
 //! | `member` | one target of a group |
-//! | `counting`, [`callgrind`] | instructions per request, before each repetition |
+//! | `counting`, [`callgrind`], [`processor`] | instructions per request, before each repetition |
 //! | `explained` | what a profiler sees of the targets, after all repetitions |
 //! | `life` | starts, memory and end of the targets, after all repetitions |
 //! | `overload` | the capacity of a target, before more than it is offered |
@@ -25,6 +25,7 @@ mod member;
 pub mod observer;
 mod overload;
 pub mod perf;
+pub mod processor;
 pub mod recording;
 mod rounds;
 pub mod steps;
@@ -60,7 +61,7 @@ use crate::host::descriptors;
 use crate::install::{self, Installed, Installer, versions};
 use crate::lifecycle::affinity;
 use crate::load;
-use crate::run::callgrind::Callgrind;
+use crate::run::counting::Counters;
 use crate::run::explaining::Explaining;
 use crate::run::observer::{Event, Observer};
 use crate::run::recording::{Keeping, KeptRequests, Recording};
@@ -154,7 +155,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         Some(_) => without_generator(split(&plan)?, &plan, has_services),
         None => split(&plan)?,
     };
-    let callgrind = counting::tool(&plan, &workload, &targets).map_err(in_plan)?;
+    let counters = counting::counters(&plan, &workload, &targets).map_err(in_plan)?;
     something_is_installed(&targets, settings)?;
     std::fs::create_dir_all(&settings.folder)
         .map_err(LabError::io(format!("create {}", settings.folder.display())))?;
@@ -167,7 +168,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
     let public = settings.catalog.public(&header)?;
     let kept = KeptRequests::new(settings.keeping, public, settings.keep_requests);
     let recording = Recording::begin(header, settings.keeping, kept, settings.observer)?;
-    let mut execution = Execution::new(recording, prepared, cpus, callgrind, settings);
+    let mut execution = Execution::new(recording, prepared, cpus, counters, settings);
     let outcome = execution.all_repetitions();
     let state = match &outcome {
         Ok(()) if settings.stop.load(Ordering::Relaxed) => RunState::Interrupted,
@@ -505,7 +506,7 @@ struct Execution<'a> {
     /// Targets that are not idle without requests, and the evidence.
     restless: BTreeMap<TargetId, String>,
     /// Counts instructions, if the plan asks for it.
-    callgrind: Option<Callgrind>,
+    counters: Option<Counters>,
     /// Targets whose instructions cannot be counted, and why.
     uncountable: BTreeMap<TargetId, String>,
     room: Room,
@@ -521,7 +522,7 @@ impl<'a> Execution<'a> {
         recording: Recording<'a>,
         prepared: Prepared,
         cpus: CpuSplit,
-        callgrind: Option<Callgrind>,
+        counters: Option<Counters>,
         settings: &'a RunSettings<'a>,
     ) -> Self {
         let header = recording.header();
@@ -535,7 +536,7 @@ impl<'a> Execution<'a> {
             samples,
             given_up: BTreeSet::new(),
             restless: BTreeMap::new(),
-            callgrind,
+            counters,
             uncountable: BTreeMap::new(),
             room: Room::default(),
             number: 0,

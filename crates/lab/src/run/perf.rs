@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use super::processor::ProcessorCounter;
 use crate::error::LabError;
 
 /// Samples per second and processor. Not a multiple of common frequencies, so that samples do not
@@ -78,15 +79,7 @@ impl Perf {
                 line.trim()
             )));
         }
-        let counted = Command::new("perf")
-            .args(["stat", "-x,", "-e", "instructions", "--", "true"])
-            .stdin(Stdio::null())
-            .output();
-        let has_hardware_counters = counted.is_ok_and(|output| {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            output.status.success() && !said.contains("<not")
-        });
-        Ok(Self { has_hardware_counters })
+        Ok(Self { has_hardware_counters: ProcessorCounter::find().is_ok() })
     }
 
     /// Begins to sample these processes and what they start, into a file.
@@ -116,7 +109,8 @@ pub struct Running {
 }
 
 impl Running {
-    fn start<'a>(
+    /// Runs it with these words, until it has begun to watch the processes.
+    pub(super) fn start<'a>(
         arguments: impl Iterator<Item = &'a OsStr>,
         processes: &[i32],
     ) -> io::Result<Self> {

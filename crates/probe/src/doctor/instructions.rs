@@ -1,4 +1,4 @@
-//! What counts the instructions of a program: the counter of the processor, and callgrind.
+//! What counts the instructions of a program: callgrind, and the counter of the processor.
 use super::demand::Demand;
 use super::finding::{Finding, Severity};
 use super::host::Host;
@@ -11,7 +11,7 @@ pub fn counter(host: &Host, demands: &[Demand]) -> Option<Finding> {
     let reason = match host.instructions.as_ref() {
         None => return Some(Finding::unseen(id, "the counter of instructions", NO_LOAD)),
         Some(Ok(())) => {
-            let what = "the processor's counter of instructions can be read (1 was opened); Pippin counts by callgrind";
+            let what = "the processor's counter of instructions can be read (1 was opened), so that --instructions can count what callgrind cannot";
             return Some(Finding::fine(id, what));
         }
         Some(Err(reason)) => reason,
@@ -40,8 +40,7 @@ pub fn callgrind(host: &Host, demands: &[Demand]) -> Option<Finding> {
 }
 
 /// What lacks without a counter.
-const NO_LOAD: &str =
-    "no load: Pippin counts instructions with callgrind and does not need this counter";
+const NO_LOAD: &str = "--instructions and gates on instructions, for programs that callgrind cannot run (Go, Node, the JVM, .NET)";
 
 #[cfg(test)]
 mod tests {

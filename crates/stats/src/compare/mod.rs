@@ -10,7 +10,7 @@ use pippin_model::request::requests::Whole;
 use pippin_model::run::RunHeader;
 use pippin_model::run::comparable;
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Step, TrialRecord};
+use pippin_model::trial::{Step, TrialRecord, instructions};
 use pippin_model::verdict::{Caveat, Severity, Verdict};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -333,10 +333,11 @@ pub fn compare<R: Rng + ?Sized>(
     }
 }
 
-/// The figures that are compared: instructions only where a side has them.
+/// The figures that are compared: instructions only where a side has them, and one counter counted them.
 fn compared<'a>(a: &'a [&TrialRecord], b: &'a [&TrialRecord]) -> impl Iterator<Item = Figure> + 'a {
-    let mut both = a.iter().chain(b);
-    let is_counted = both.any(|trial| Figure::Instructions.read(trial).is_some());
+    let both = || a.iter().chain(b).copied();
+    let is_counted = both().any(|trial| Figure::Instructions.read(trial).is_some())
+        && instructions::are_alike(both());
     Figure::COMPARED.into_iter().chain(is_counted.then_some(Figure::Instructions))
 }
 

@@ -1,6 +1,6 @@
 //! How far each start is from the limit of a change.
 use pippin_model::figure::Figure;
-use pippin_model::trial::TrialRecord;
+use pippin_model::trial::{TrialRecord, instructions};
 use pippin_model::verdict::gate::Gate;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,8 +33,9 @@ pub(super) struct Sides {
     cold: BTreeSet<u32>,
     /// Whether the figure of a start is unknown. Then nothing passes.
     pub(super) is_unknown: bool,
-    /// Whether more requests of the base may have been what is counted, so that nothing fails either.
-    is_base_open: bool,
+    /// Whether nothing fails either: more requests of the base may have been what is counted, or two
+    /// counters counted instructions.
+    is_open: bool,
 }
 
 impl Sides {
@@ -53,12 +54,14 @@ impl Sides {
         let is_known = |trial: &TrialRecord| {
             shown.contains(&trial.spec.repetition) || value(figure, trial).is_some()
         };
-        let is_unknown = !both.own.iter().chain(others).all(|trial| is_known(trial));
+        let mut all = both.own.iter().chain(others).copied();
+        let is_mixed = figure == Figure::Instructions && !instructions::are_alike(all.clone());
+        let is_unknown = is_mixed || !all.all(is_known);
         let (own, base) = paired.map_or_else(
             || (by_repetition(figure, own), by_repetition(figure, others)),
             |pairs| pairs.into_iter().map(|(at, own, base)| ((at, own), (at, base))).unzip(),
         );
-        Self { own, base, of: None, cold, is_unknown, is_base_open: false }
+        Self { own, base, of: None, cold, is_unknown, is_open: is_mixed }
     }
 
     fn shares(figure: Figure, own: &[&TrialRecord], base: &[&TrialRecord]) -> Self {
@@ -79,7 +82,7 @@ impl Sides {
         };
         let of = if all.count > 0.0 { all.share() } else { 1.0 };
         let (own, base) = (share(own), share(base));
-        Self { own, base, of: Some(of), cold: BTreeSet::new(), is_unknown, is_base_open }
+        Self { own, base, of: Some(of), cold: BTreeSet::new(), is_unknown, is_open: is_base_open }
     }
 
     /// The change of each repetition that both sides have, as a fraction.
@@ -137,7 +140,7 @@ impl Sides {
     /// What is decided if a figure is unknown: it cannot let a gate pass. It could not save a gate that
     /// the known figures fail, unless it is one of the base's.
     pub(super) fn allow(&self, gate: &Gate, standing: Standing) -> Result<Standing, Reason> {
-        let may_be_saved = self.is_base_open || (!gate.lower_passes() && self.of.is_some());
+        let may_be_saved = self.is_open || (!gate.lower_passes() && self.of.is_some());
         if self.is_unknown && (standing == Standing::Passed || may_be_saved) {
             return Err(Reason::new(Doubt::Unknown, "a figure is unknown"));
         }

@@ -4,6 +4,7 @@ use pippin_model::example::trial::ExampleTrial;
 use pippin_model::host::usage::Compiler::Jvm;
 use pippin_model::host::usage::{CompilerUse, Role};
 use pippin_model::result::ErrorKind;
+use pippin_model::trial::instructions::{Counter, Instructions};
 use pippin_model::verdict::{Severity, Verdict};
 use proptest::prelude::*;
 
@@ -197,6 +198,26 @@ fn no_change_passes_without_a_start_whose_figure_is_unknown() {
         assert_eq!(of(&without(), base()), Standing::Undecided, "{origin:?}");
         assert_eq!(of(&base(), without()), Standing::Undecided, "{origin:?}");
         assert_eq!(of(&without(), without()), Standing::Undecided, "{origin:?}");
+    }
+}
+
+/// Callgrind and the processor do not count quite the same.
+#[test]
+fn instructions_of_two_counters_decide_nothing() {
+    let counted = |by: Counter, count: u64| {
+        let mut trials = trials(&[1_000.0; 6]);
+        for trial in &mut trials {
+            let counted = Instructions::between(by, [200, 1_200], [0, count * 1_000]);
+            trial.instructions = Some(counted.unwrap());
+        }
+        trials
+    };
+    let gate = Gate::fail_if("instructions > 1% vs main").unwrap();
+    let of = |own: &[TrialRecord], base| outcome(&gate, own, base, Origin::OneRun).standing;
+    let base = || counted(Counter::Processor, 1_000);
+    for (count, standing) in [(1_000, Standing::Passed), (1_500, Standing::Failed)] {
+        assert_eq!(of(&counted(Counter::Processor, count), base()), standing);
+        assert_eq!(of(&counted(Counter::Callgrind, count), base()), Standing::Undecided);
     }
 }
 
