@@ -5,6 +5,7 @@ import io.ktor.http.HttpHeaders
 import io.ktor.http.HttpStatusCode
 import io.ktor.server.application.ApplicationCall
 import io.ktor.server.plugins.BadRequestException
+import io.ktor.server.request.ContentTransformationException
 import io.ktor.server.request.receive
 import io.ktor.server.response.header
 import io.ktor.server.response.respond
@@ -68,7 +69,13 @@ private suspend fun ApplicationCall.id(): Int? =
 
 /** Ktor's own answer to a body that is none is 400. */
 private suspend fun ApplicationCall.body(): ProductInput? {
-    val sent = try { receive<ProductInput>() } catch (error: BadRequestException) { null }
+    val sent = try {
+        receive<ProductInput>()
+    } catch (error: BadRequestException) {
+        null
+    } catch (error: ContentTransformationException) {
+        null
+    }
     if (sent?.isValid == true) return sent
     respond(HttpStatusCode.UnprocessableEntity)
     return null

@@ -76,7 +76,11 @@ final class Products {
   }
 
   void list(Context context) throws SQLException {
-    int page = context.queryParamAsClass("page", Integer.class).check(n -> n >= 1, "page is at least 1").getOrDefault(1);
+    int page =
+        context
+            .queryParamAsClass("page", Integer.class)
+            .check(n -> n == null || n >= 1, "page is at least 1")
+            .getOrDefault(1);
     String category = context.queryParam("category");
     context.json(
         category == null
@@ -110,8 +114,8 @@ final class Products {
     context.status(204);
   }
 
-  static void failed(SQLException error, Context context) throws SQLException {
-    if (!"23505".equals(error.getSQLState())) throw error;
-    context.status(409).result("the name is taken");
+  static void failed(SQLException error, Context context) {
+    boolean isTaken = "23505".equals(error.getSQLState());
+    context.status(isTaken ? 409 : 500).result(isTaken ? "the name is taken" : error.toString());
   }
 }

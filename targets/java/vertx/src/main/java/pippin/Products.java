@@ -35,6 +35,11 @@ final class Products {
         .put("price", row.getInteger("price"));
   }
 
+  /** `fail` would log each of them. */
+  private static void refuse(RoutingContext context, int status) {
+    context.response().setStatusCode(status).end();
+  }
+
   private static boolean isText(Object value) {
     return value instanceof String text && !text.isEmpty() && text.length() <= 100;
   }
@@ -57,12 +62,12 @@ final class Products {
         .execute(values)
         .onSuccess(
             rows -> {
-              if (rows.size() == 0) context.fail(404);
+              if (rows.size() == 0) refuse(context, 404);
               else answer.accept(object(rows.iterator().next()));
             })
         .onFailure(
             error -> {
-              if (error instanceof PgException refused && "23505".equals(refused.getSqlState())) context.fail(409);
+              if (error instanceof PgException refused && "23505".equals(refused.getSqlState())) refuse(context, 409);
               else context.fail(error);
             });
   }
@@ -74,7 +79,7 @@ final class Products {
   private void list(RoutingContext context) {
     String page = context.request().getParam("page", "1");
     if (!page.matches("0*[1-9][0-9]{0,8}")) {
-      context.fail(422);
+      refuse(context, 422);
       return;
     }
     long skipped = (Long.parseLong(page) - 1) * 20;
@@ -99,7 +104,7 @@ final class Products {
   private void create(RoutingContext context) {
     Tuple sent = sent(context);
     if (sent == null) {
-      context.fail(422);
+      refuse(context, 422);
       return;
     }
     String sql = "INSERT INTO products (name, category, price) VALUES ($1, $2, $3) RETURNING id, name, category, price";
@@ -116,7 +121,7 @@ final class Products {
   private void change(RoutingContext context) {
     Tuple sent = sent(context);
     if (sent == null) {
-      context.fail(422);
+      refuse(context, 422);
       return;
     }
     String sql =
