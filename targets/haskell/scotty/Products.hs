@@ -3,9 +3,10 @@
 -- | Products: listed, read, added, changed and removed.
 module Products (products) where
 
-import Control.Exception (throwIO, try)
+import Control.Exception (tryJust)
+import Control.Monad (guard)
 import Control.Monad.IO.Class (liftIO)
-import Data.Aeson
+import Data.Aeson (FromJSON (..), ToJSON (..), eitherDecode, object, withObject, (.:), (.=))
 import Data.Pool (Pool, withResource)
 import Data.String (fromString)
 import Data.Text (Text)
@@ -14,7 +15,7 @@ import qualified Data.Text.Lazy as Lazy
 import Data.Text.Lazy.Read (decimal)
 import Database.PostgreSQL.Simple
 import Network.HTTP.Types (status201, status204, status404, status409, status422)
-import Web.Scotty hiding (text)
+import Web.Scotty
 
 data Product = Product Int Text Text Int
 
@@ -34,12 +35,11 @@ instance FromJSON Input where
 
 -- | The rows that a statement returns, or nothing where the name is taken.
 rows :: (ToRow values) => Pool Connection -> Query -> values -> ActionM (Maybe [Product])
-rows pool sql values = liftIO $ do
-  result <- withResource pool $ \connection -> try (query connection sql values)
-  case result of
-    Right found -> pure (Just [Product ident name category price | (ident, name, category, price) <- found])
-    Left failure | sqlState failure == "23505" -> pure Nothing
-    Left failure -> throwIO failure
+rows pool sql values = liftIO . withResource pool $ \connection -> do
+  result <- tryJust (guard . (== "23505") . sqlState) (query connection sql values)
+  pure $ case result of
+    Right found -> Just [Product ident name category price | (ident, name, category, price) <- found]
+    Left () -> Nothing
 
 -- | Answers with the row that a statement returns, or with what the database said.
 one :: (ToRow values) => Pool Connection -> (Product -> ActionM ()) -> Query -> values -> ActionM ()

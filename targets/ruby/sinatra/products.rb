@@ -19,6 +19,13 @@ module Products
 
     def product = DATABASE[:products].where(id: Integer(params["id"], 10)).returning(*COLUMNS)
 
+    # Rows that a statement returns. Sinatra writes a log of what reaches a handler of errors.
+    def unless_taken
+      yield
+    rescue Sequel::UniqueConstraintViolation
+      halt 409
+    end
+
     # Answers with the row that a statement returned.
     def answer(rows)
       halt 404 if rows.empty?
@@ -29,7 +36,6 @@ module Products
 
   def self.registered(app)
     app.helpers Helpers
-    app.error(Sequel::UniqueConstraintViolation) { halt 409 }
 
     app.get "/products" do
       page = params.fetch("page", "1")
@@ -41,14 +47,14 @@ module Products
     end
 
     app.post "/products" do
-      rows = DATABASE[:products].returning(*COLUMNS).insert(sent)
+      rows = unless_taken { DATABASE[:products].returning(*COLUMNS).insert(sent) }
       headers "Location" => "/products/#{rows.first[:id]}"
       status 201
       answer rows
     end
 
     app.get(ONE) { answer product.select(*COLUMNS).all }
-    app.put(ONE) { answer product.update(sent) }
+    app.put(ONE) { answer(unless_taken { product.update(sent) }) }
     app.delete(ONE) { product.delete.empty? ? 404 : 204 }
   end
 end
