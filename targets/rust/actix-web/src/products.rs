@@ -12,6 +12,16 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
+const LIST: &str = "SELECT id, name, category, price FROM products ORDER BY id LIMIT 20 OFFSET $1";
+const LIST_OF: &str = "SELECT id, name, category, price FROM products \
+     WHERE category = $2 ORDER BY id LIMIT 20 OFFSET $1";
+const FIND: &str = "SELECT id, name, category, price FROM products WHERE id = $1";
+const INSERT: &str = "INSERT INTO products (name, category, price) VALUES ($1, $2, $3) \
+     RETURNING id, name, category, price";
+const UPDATE: &str = "UPDATE products SET name = $1, category = $2, price = $3 WHERE id = $4 \
+     RETURNING id, name, category, price";
+const DELETE: &str = "DELETE FROM products WHERE id = $1 RETURNING id, name, category, price";
+
 #[derive(Serialize)]
 struct Product {
     id: i32,
@@ -69,20 +79,19 @@ async fn list(pool: Data<Pool>, filter: Query<Filter>) -> Result<Json<Vec<Produc
     let page = filter.page.unwrap_or(1).checked_sub(1);
     let skipped = i64::from(page.ok_or_else(|| ErrorUnprocessableEntity("pages begin at 1"))?) * 20;
     let list = match &filter.category {
-        None => rows(&pool, "SELECT id, name, category, price FROM products ORDER BY id LIMIT 20 OFFSET $1", &[&skipped]).await?,
-        Some(category) => rows(&pool, "SELECT id, name, category, price FROM products WHERE category = $2 ORDER BY id LIMIT 20 OFFSET $1", &[&skipped, category]).await?,
+        None => rows(&pool, LIST, &[&skipped]).await?,
+        Some(category) => rows(&pool, LIST_OF, &[&skipped, category]).await?,
     };
     Ok(Json(list))
 }
 
 async fn read(pool: Data<Pool>, id: Path<i32>) -> Result<Json<Product>> {
-    one(&pool, "SELECT id, name, category, price FROM products WHERE id = $1", &[&*id]).await
+    one(&pool, FIND, &[&*id]).await
 }
 
 async fn create(pool: Data<Pool>, input: Json<Input>) -> Result<HttpResponse> {
     input.check()?;
-    let sql = "INSERT INTO products (name, category, price) VALUES ($1, $2, $3) RETURNING id, name, category, price";
-    let product = one(&pool, sql, &[&input.name, &input.category, &input.price]).await?;
+    let product = one(&pool, INSERT, &[&input.name, &input.category, &input.price]).await?;
     Ok(HttpResponse::Created()
         .insert_header((LOCATION, format!("/products/{}", product.id)))
         .json(product))
@@ -90,17 +99,16 @@ async fn create(pool: Data<Pool>, input: Json<Input>) -> Result<HttpResponse> {
 
 async fn change(pool: Data<Pool>, id: Path<i32>, input: Json<Input>) -> Result<Json<Product>> {
     input.check()?;
-    let sql = "UPDATE products SET name = $1, category = $2, price = $3 WHERE id = $4 RETURNING id, name, category, price";
-    one(&pool, sql, &[&input.name, &input.category, &input.price, &*id]).await
+    one(&pool, UPDATE, &[&input.name, &input.category, &input.price, &*id]).await
 }
 
 async fn remove(pool: Data<Pool>, id: Path<i32>) -> Result<HttpResponse> {
-    let sql = "DELETE FROM products WHERE id = $1 RETURNING id, name, category, price";
-    one(&pool, sql, &[&*id]).await?;
+    one(&pool, DELETE, &[&*id]).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// The routes. A body or a query that cannot be read would be 400 by default; an id that is no number is 404.
+/// The routes. A body or a query that cannot be read would be 400 by default; an id that is no
+/// number is 404.
 pub fn routes(services: &mut ServiceConfig) {
     services.service(
         web::scope("/products")

@@ -15,6 +15,16 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
+const LIST: &str = "SELECT id, name, category, price FROM products ORDER BY id LIMIT 20 OFFSET $1";
+const LIST_OF: &str = "SELECT id, name, category, price FROM products \
+     WHERE category = $2 ORDER BY id LIMIT 20 OFFSET $1";
+const FIND: &str = "SELECT id, name, category, price FROM products WHERE id = $1";
+const INSERT: &str = "INSERT INTO products (name, category, price) VALUES ($1, $2, $3) \
+     RETURNING id, name, category, price";
+const UPDATE: &str = "UPDATE products SET name = $1, category = $2, price = $3 WHERE id = $4 \
+     RETURNING id, name, category, price";
+const DELETE: &str = "DELETE FROM products WHERE id = $1 RETURNING id, name, category, price";
+
 #[derive(Serialize)]
 struct Product {
     id: i32,
@@ -111,8 +121,8 @@ async fn list(
     let page = filter.page.unwrap_or(1).checked_sub(1);
     let skipped = i64::from(page.ok_or_else(|| unprocessable("pages begin at 1"))?) * 20;
     let list = match filter.category {
-        None => rows(&pool, "SELECT id, name, category, price FROM products ORDER BY id LIMIT 20 OFFSET $1", &[&skipped]).await?,
-        Some(category) => rows(&pool, "SELECT id, name, category, price FROM products WHERE category = $2 ORDER BY id LIMIT 20 OFFSET $1", &[&skipped, &category]).await?,
+        None => rows(&pool, LIST, &[&skipped]).await?,
+        Some(category) => rows(&pool, LIST_OF, &[&skipped, &category]).await?,
     };
     Ok(Json(list))
 }
@@ -121,8 +131,7 @@ async fn read(
     State(pool): State<Pool>,
     id: Result<Path<i32>, PathRejection>,
 ) -> Result<Json<Product>, Refusal> {
-    one(&pool, "SELECT id, name, category, price FROM products WHERE id = $1", &[&checked_id(id)?])
-        .await
+    one(&pool, FIND, &[&checked_id(id)?]).await
 }
 
 async fn create(
@@ -130,8 +139,7 @@ async fn create(
     body: Result<Json<Input>, JsonRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Input { name, category, price } = checked(body)?;
-    let sql = "INSERT INTO products (name, category, price) VALUES ($1, $2, $3) RETURNING id, name, category, price";
-    let product = one(&pool, sql, &[&name, &category, &price]).await?;
+    let product = one(&pool, INSERT, &[&name, &category, &price]).await?;
     Ok((StatusCode::CREATED, [(LOCATION, format!("/products/{}", product.id))], product))
 }
 
@@ -141,17 +149,15 @@ async fn change(
     body: Result<Json<Input>, JsonRejection>,
 ) -> Result<Json<Product>, Refusal> {
     let (id, Input { name, category, price }) = (checked_id(id)?, checked(body)?);
-    let sql = "UPDATE products SET name = $1, category = $2, price = $3 WHERE id = $4 RETURNING id, name, category, price";
-    one(&pool, sql, &[&name, &category, &price, &id]).await
+    one(&pool, UPDATE, &[&name, &category, &price, &id]).await
 }
 
 async fn remove(
     State(pool): State<Pool>,
     id: Result<Path<i32>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
-    let sql = "DELETE FROM products WHERE id = $1 RETURNING id, name, category, price";
-    one(&pool, sql, &[&checked_id(id)?]).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let removed = one(&pool, DELETE, &[&checked_id(id)?]).await;
+    removed.map(|_| StatusCode::NO_CONTENT)
 }
 
 pub fn routes() -> Router<Pool> {
