@@ -1,6 +1,8 @@
 using System;
+using System.Text.Json.Serialization;
 using AspNetEf.Users;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Mvc;
 using Microsoft.EntityFrameworkCore;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -14,7 +16,11 @@ namespace AspNetEf
                 Environment.GetEnvironmentVariable("DATABASE_URL"),
                 int.Parse(Environment.GetEnvironmentVariable("DATABASE_POOL")));
 
-            services.AddControllers();
+            services.AddControllers()
+                // By default what is not valid is 400, and "7" is taken for a number.
+                .ConfigureApiBehaviorOptions(options => options.InvalidModelStateResponseFactory =
+                    context => new UnprocessableEntityObjectResult(new ValidationProblemDetails(context.ModelState)))
+                .AddJsonOptions(options => options.JsonSerializerOptions.NumberHandling = JsonNumberHandling.Strict);
             services.AddDbContextPool<UsersContext>(options => options.UseNpgsql(database));
         }
 

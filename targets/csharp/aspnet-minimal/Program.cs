@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Security.Cryptography;
 using System.Text.Json;
+using System.Text.Json.Serialization;
 using AspNetMinimal;
 using Npgsql;
 
@@ -25,6 +26,9 @@ if (upstream != null)
 }
 
 builder.Services.AddResponseCompression();
+
+// By default "7" is taken for a number.
+builder.Services.ConfigureHttpJsonOptions(options => options.SerializerOptions.NumberHandling = JsonNumberHandling.Strict);
 
 var app = builder.Build();
 
@@ -61,6 +65,7 @@ app.MapGet("/device", async () =>
 if (database != null)
 {
     app.UseMiddleware<DatabaseFailures>();
+    app.MapProducts();
     app.MapGet("/api/users/", async (NpgsqlDataSource source) =>
     {
         var users = new List<User>();

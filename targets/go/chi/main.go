@@ -41,6 +41,7 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		router.Get("/api/users/", users(pool))
 		router.Get("/messages", messages(pool))
+		router.Route("/products", productsHandler{pool}.routes)
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

@@ -60,6 +60,7 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		app.GET("/api/users/", users(pool))
 		app.GET("/messages", messages(pool))
+		addProducts(app.Group("/products"), pool)
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

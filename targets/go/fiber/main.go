@@ -59,6 +59,7 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		app.Get("/api/users/", users(pool))
 		app.Get("/messages", messages(pool))
+		addProducts(app.Group("/products"), pool)
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

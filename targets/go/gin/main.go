@@ -49,6 +49,7 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		router.GET("/api/users/", users(pool))
 		router.GET("/messages", messages(pool))
+		addProducts(router.Group("/products"), pool)
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

@@ -45,6 +45,7 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		get("/api/users/", users(pool))
 		get("/messages", messages(pool))
+		addProducts(router, pool)
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

@@ -37,6 +37,7 @@ func serve(ctx context.Context) error {
 		defer pool.Close()
 		mux.Handle("GET /api/users/{$}", usersHandler{pool})
 		mux.Handle("GET /messages", messagesHandler{pool})
+		addProducts(mux, pool)
 	}
 	if path := os.Getenv("ITEMS_FILE"); path != "" {
 		items, err := readItems(path)

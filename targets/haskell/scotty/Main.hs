@@ -23,6 +23,7 @@ import Network.Wai.Middleware.Autohead (autohead)
 import Network.Wai.Middleware.Gzip (def, gzip)
 import Items (Item, firstWithTotals, readItems)
 import Page (messagesPage, page)
+import Products (products)
 import System.Environment (getEnv, lookupEnv)
 import System.Posix.Signals (Handler (Catch), installHandler, sigTERM)
 import System.Random (randomRIO)
@@ -54,6 +55,7 @@ main = do
     post "/upload" upload
     mapM_ (get "/api/users/" . users) database
     mapM_ (get "/messages" . messages) database
+    mapM_ products database
     mapM_ (get "/json/:n" . itemList) items
     mapM_ (get "/api/proxy/" . proxy) upstream
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import compression from "compression";
 import express from "express";
 import { withTotals } from "./items.js";
+import { productRoutes } from "./products.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -68,6 +69,8 @@ export function createApp({ pool, upstream, items, files }) {
       const { rows } = await pool.query("SELECT id, text FROM messages");
       response.render("messages", withAdded(rows, request.query.add));
     });
+
+    app.use("/products", productRoutes(pool));
   }
 
   if (items) {

@@ -7,6 +7,7 @@ import view from "@fastify/view";
 import ejs from "ejs";
 import Fastify from "fastify";
 import { withTotals } from "./items.js";
+import { products } from "./products.js";
 
 const deviceBody = "x".repeat(1024);
 const plainText = "text/plain; charset=utf-8";
@@ -56,7 +57,8 @@ function withAdded(rows, text) {
  * `server` is what Fastify is told of its server.
  */
 export function createApp({ database, upstream, items, files, server }) {
-  const app = Fastify(server);
+  // By default a text that looks like a number is taken for one where a schema asks for a number.
+  const app = Fastify({ ...server, ajv: { customOptions: { coerceTypes: false } } });
   app.register(view, { engine: { ejs }, root: new URL("./views", import.meta.url).pathname, layout: "layout.ejs" });
 
   app.get("/", (request, reply) => {
@@ -101,6 +103,7 @@ export function createApp({ database, upstream, items, files, server }) {
       const { rows } = await app.pg.query("SELECT id, text FROM messages");
       return reply.view("messages.ejs", withAdded(rows, request.query.add));
     });
+    app.register(products, { prefix: "/products" });
   }
 
   if (items) {

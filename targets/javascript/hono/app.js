@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { compress } from "hono/compress";
 import { messages, page } from "./page.js";
 import { withTotals } from "./items.js";
+import { products } from "./products.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -51,6 +52,8 @@ export function createApp({ pool, upstream, items }) {
       const { rows } = await pool.query("SELECT id, text FROM messages");
       return c.html(messages(withAdded(rows, c.req.query("add"))));
     });
+
+    app.route("/products", products(pool));
   }
 
   if (items) {

@@ -8,6 +8,7 @@ import conditional from "koa-conditional-get";
 import mount from "koa-mount";
 import serve from "koa-static";
 import { withTotals } from "./items.js";
+import { productRoutes } from "./products.js";
 
 const deviceBody = "x".repeat(1024);
 
@@ -74,6 +75,8 @@ export function createApp({ pool, upstream, items, files }) {
       await ctx.render("messages", withAdded(rows, ctx.query.add));
     });
   }
+
+  if (pool) app.use(productRoutes(pool));
 
   if (items) {
     // For clients that accept a coding, of this route alone.

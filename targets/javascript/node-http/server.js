@@ -13,6 +13,7 @@ import zlib from "node:zlib";
 import pg from "pg";
 import { WebSocket, WebSocketServer } from "ws";
 import { readItems, withTotals } from "./items.js";
+import { products } from "./products.js";
 
 const { HOST, PORT, WORKERS, DATABASE_URL, DATABASE_POOL, UPSTREAM_URL, ITEMS_FILE } = process.env;
 const { PROTOCOL, TLS_CERTIFICATE, TLS_KEY } = process.env;
@@ -103,8 +104,16 @@ async function upload(request, response) {
   sendText(response, 200, `${length} ${hash.digest("hex")}`);
 }
 
+async function answerProducts(request, response, id, query) {
+  const { status, value, headers } = await products(pool, request, id, query);
+  if (status === 204) return response.writeHead(204).end();
+  send(response, status, "application/json", JSON.stringify(value), headers);
+}
+
 function route(request, response) {
   const [path, query] = request.url.split("?", 2);
+  const product = pool && /^\/products(?:\/([^/]+))?$/.exec(path);
+  if (product) return answerProducts(request, response, product[1], query);
   if (request.method === "POST") {
     return path === "/upload" ? upload(request, response) : sendText(response, 404, "Not Found");
   }

@@ -1,9 +1,10 @@
 #!/usr/bin/env perl
 use Mojolicious::Lite -signatures;
 use Digest::SHA;
-use Mojo::File qw(path);
+use Mojo::File qw(curfile path);
 use Mojo::JSON qw(decode_json);
 use Mojo::Pg;
+use lib curfile->sibling('lib')->to_string;
 
 # Read before the server forks.
 my $all_items = $ENV{ITEMS_FILE} ? decode_json(path($ENV{ITEMS_FILE})->slurp) : [];
@@ -53,5 +54,7 @@ get '/messages' => sub ($c) {
   my @messages = sort { $a->{text} cmp $b->{text} } @$rows, {id => 0, text => $c->param('add')};
   $c->render('messages', messages => \@messages);
 };
+
+plugin 'Products';
 
 app->start;

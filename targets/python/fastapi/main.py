@@ -17,6 +17,8 @@ from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 from pydantic import BaseModel
 
+import products
+
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 MESSAGES_QUERY = "SELECT id, text FROM messages"
@@ -86,6 +88,8 @@ app = FastAPI(lifespan=lifespan)
 # For clients that accept gzip. It stands before all routes, so it is there only with the route that uses it.
 if all_items:
     app.add_middleware(GZipMiddleware)
+if "DATABASE_URL" in os.environ:
+    app.include_router(products.routes)
 if "STATIC_FOLDER" in os.environ:
     app.mount("/static", StaticFiles(directory=os.environ["STATIC_FOLDER"]))
 

@@ -9,6 +9,8 @@ from flask_compress import Compress
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
+from products import product_routes
+
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 MESSAGES_QUERY = "SELECT id, text FROM messages"
 
@@ -73,6 +75,8 @@ if pool:
         with pool.connection() as connection:
             rows = connection.execute(MESSAGES_QUERY).fetchall()
         return render_template("messages.html", messages=with_added(rows, request.args["add"]))
+
+    app.register_blueprint(product_routes(pool))
 
 
 if path := os.environ.get("ITEMS_FILE"):

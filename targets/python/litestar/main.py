@@ -18,6 +18,8 @@ from litestar.datastructures import State
 from litestar.response import Template
 from litestar.template.config import TemplateConfig
 
+import products
+
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 MESSAGES_QUERY = "SELECT id, text FROM messages"
@@ -120,7 +122,7 @@ async def device() -> str:
 
 handlers = [hello, hola, page, device, upload]
 if "DATABASE_URL" in os.environ:
-    handlers += [users, messages]
+    handlers += [users, messages, products.routes]
 if "ITEMS_FILE" in os.environ:
     handlers.append(json_items)
 if "UPSTREAM_URL" in os.environ:

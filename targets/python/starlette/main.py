@@ -19,6 +19,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
+import products
+
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 MESSAGES_QUERY = "SELECT id, text FROM messages"
@@ -117,6 +119,7 @@ routes = [
 if "DATABASE_URL" in os.environ:
     routes.append(Route("/api/users/", users))
     routes.append(Route("/messages", messages))
+    routes += products.routes
 if "ITEMS_FILE" in os.environ:
     # For clients that accept gzip, of this route alone.
     routes.append(Route("/json/{n:int}", json_items, middleware=[Middleware(GZipMiddleware)]))

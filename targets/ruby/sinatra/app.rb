@@ -3,6 +3,7 @@ require "digest"
 require "json"
 require "sequel"
 require "sinatra/base"
+require_relative "products"
 
 # DATABASE_POOL is for the whole target, so the processes share it out.
 POOL_SIZE = [Integer(ENV.fetch("DATABASE_POOL", "5")) / Integer(ENV.fetch("WORKERS", "1")), 1].max
@@ -75,5 +76,7 @@ class Catalogue < Sinatra::Base
     get "/messages" do
       erb :messages, locals: { title: "Messages", messages: messages_with(params["add"]) }
     end
+
+    register Products
   end
 end

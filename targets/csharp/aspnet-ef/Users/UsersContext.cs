@@ -1,3 +1,4 @@
+using AspNetEf.Products;
 using Microsoft.EntityFrameworkCore;
 
 namespace AspNetEf.Users
@@ -10,5 +11,7 @@ namespace AspNetEf.Users
         }
 
         public DbSet<User> Users { get; set; }
+
+        public DbSet<Product> Products { get; set; }
     }
 }

@@ -81,6 +81,8 @@ if (getenv('DATABASE_URL') !== false) {
         return $response->withJson($rows);
     });
 
+    (require __DIR__ . '/../src/products.php')($app);
+
     // PHP compares bytes.
     $app->get('/messages', function (Request $request, Response $response) use ($twig) {
         $messages = database()->query('SELECT id, text FROM messages')->fetchAll(PDO::FETCH_ASSOC);

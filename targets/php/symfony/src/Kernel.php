@@ -40,6 +40,7 @@ final class Kernel extends BaseKernel
         $container->extension('twig', ['default_path' => '%kernel.project_dir%/templates']);
         $services = $container->services();
         $services->set(Controller::class)->autowire()->autoconfigure()->tag('controller.service_arguments');
+        $services->set(ProductController::class)->autowire()->autoconfigure()->tag('controller.service_arguments');
         // Connected by the first query.
         $services->set(Connection::class)
             ->factory([DriverManager::class, 'getConnection'])
@@ -54,5 +55,12 @@ final class Kernel extends BaseKernel
         $routes->add('page', '/page/{n}')->controller([Controller::class, 'page'])->requirements(['n' => '\d+']);
         $routes->add('users', '/api/users/')->controller([Controller::class, 'users']);
         $routes->add('messages', '/messages')->controller([Controller::class, 'messages']);
+        $routes->add('products', '/products')->controller([ProductController::class, 'list'])->methods(['GET']);
+        $routes->add('create', '/products')->controller([ProductController::class, 'create'])->methods(['POST']);
+        // Any other id matches no route.
+        foreach (['read' => 'GET', 'change' => 'PUT', 'remove' => 'DELETE'] as $name => $method) {
+            $route = $routes->add($name, '/products/{id}')->controller([ProductController::class, $name]);
+            $route->methods([$method])->requirements(['id' => '\d{1,18}']);
+        }
     }
 }

@@ -18,3 +18,14 @@ class Message(models.Model):
     class Meta:
         db_table = "messages"
         managed = False
+
+
+class Product(models.Model):
+    id = models.AutoField(primary_key=True)
+    name = models.TextField(unique=True)
+    category = models.TextField()
+    price = models.IntegerField()
+
+    class Meta:
+        db_table = "products"
+        managed = False

@@ -11,5 +11,7 @@ module Catalogue
     # The same code runs on the Rails of rubygems.org and on Debian's.
     config.load_defaults "#{Rails::VERSION::MAJOR}.#{Rails::VERSION::MINOR}"
     config.api_only = true
+    # By default a body that is no JSON is 400.
+    config.action_dispatch.rescue_responses["ActionDispatch::Http::Parameters::ParseError"] = :unprocessable_entity
   end
 end

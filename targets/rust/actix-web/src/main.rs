@@ -4,6 +4,7 @@ mod items;
 mod messages;
 mod page;
 mod plain;
+mod products;
 mod proxy;
 mod upload;
 mod users;
@@ -48,6 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     services.app_data(web::Data::new(pool));
                     services.route("/api/users/", web::get().to(users::users));
                     services.route("/messages", web::get().to(messages::messages));
+                    services.configure(products::routes);
                 }
                 if let Some(items) = items {
                     services.app_data(items);

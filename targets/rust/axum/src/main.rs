@@ -5,6 +5,7 @@ mod items;
 mod messages;
 mod page;
 mod plain;
+mod products;
 mod proxy;
 mod socket;
 mod tls;
@@ -75,6 +76,7 @@ fn router() -> Result<Router, Box<dyn Error>> {
             Router::new()
                 .route("/api/users/", get(users::users))
                 .route("/messages", get(messages::messages))
+                .merge(products::routes())
                 .with_state(pool),
         );
     }

@@ -9,6 +9,7 @@
             [ring.util.response :as response]
             [ring-jetty.items :as items]
             [ring-jetty.page :as page]
+            [ring-jetty.products :as products]
             [ring-jetty.upload :as upload]
             [ring-jetty.upstream :as upstream]
             [ring-jetty.users :as users]))
@@ -42,6 +43,6 @@
   (POST "/upload" {body :body} (plain-text (upload/digest body)))
   (GET "/api/proxy/" [] (plain-text (upstream/ask)))
   ;; Only here, because no other routes have parameters in their queries.
-  (wrap-params (routes item-list messages))
+  (wrap-params (routes item-list messages products/products))
   files
   (route/not-found (plain-text "Not Found")))

@@ -19,7 +19,7 @@
         (.setMaximumPoolSize pool-size)))))
 
 ;; Delayed: a server that is started without a database must start all the same.
-(def ^:private database
+(def database
   (delay {:datasource (data-source (System/getenv "DATABASE_URL")
                                    (Integer/parseInt (System/getenv "DATABASE_POOL")))}))
 

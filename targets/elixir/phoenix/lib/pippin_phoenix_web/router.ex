@@ -27,6 +27,7 @@ defmodule PippinPhoenixWeb.Router do
     pipe_through :api
 
     get "/api/users", UserController, :index
+    resources "/products", ProductController, except: [:new, :edit]
     get "/api/proxy", ProxyController, :show
     get "/device", DeviceController, :show
   end

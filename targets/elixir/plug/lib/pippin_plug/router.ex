@@ -23,6 +23,8 @@ defmodule PippinPlug.Router do
     |> send_resp(200, Jason.encode_to_iodata!(Users.list()))
   end
 
+  forward "/products", to: PippinPlug.ProductRouter
+
   get "/json/:n" do
     %{"m" => m} = fetch_query_params(conn).query_params
     list = Items.first(String.to_integer(n), String.to_integer(m))

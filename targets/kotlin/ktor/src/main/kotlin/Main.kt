@@ -1,6 +1,12 @@
 // Pippin's workloads on Ktor with Netty, its HTML templates, HikariCP and its own HTTP client.
 package pippin
 
+import com.fasterxml.jackson.databind.DeserializationFeature
+import com.fasterxml.jackson.databind.MapperFeature
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.cfg.CoercionAction
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape
+import com.fasterxml.jackson.databind.type.LogicalType
 import io.ktor.client.HttpClient
 import io.ktor.client.engine.cio.CIO
 import io.ktor.client.engine.cio.endpoint
@@ -44,7 +50,7 @@ fun main() {
 
 fun Application.module() {
     install(AutoHeadResponse)
-    install(ContentNegotiation) { jackson() }
+    install(ContentNegotiation) { jackson { strict() } }
     routing {
         get("/") { call.respondText("Hello World!") }
         get("/hola/{name}") { call.respondText("Hola ${call.parameters["name"]}") }
@@ -60,11 +66,25 @@ fun Application.module() {
             call.respondText(deviceBody)
         }
         upload()
-        env["DATABASE_URL"]?.let { users(Users(it, env["DATABASE_POOL"]?.toInt() ?: 10)) }
+        env["DATABASE_URL"]?.let {
+            val users = Users(it, env["DATABASE_POOL"]?.toInt() ?: 10)
+            users(users)
+            products(users)
+        }
         env["ITEMS_FILE"]?.let { items(Items(it)) }
         env["STATIC_FOLDER"]?.let { files(File(it)) }
         env["UPSTREAM_URL"]?.let { proxy("$it/slow") }
     }
+}
+
+// By default Jackson takes "7" and 7.5 for a whole number, and 7 for a text.
+private fun ObjectMapper.strict() {
+    disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+    disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+    coercionConfigFor(LogicalType.Textual)
+        .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+        .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+        .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail)
 }
 
 // Digests the body as it comes.

@@ -37,6 +37,19 @@ class Users(url: String, size: Int) {
         }
     }
 
+    /** The products that a statement returns. */
+    suspend fun products(sql: String, values: List<Any?>): List<Product> = withContext(Dispatchers.IO) {
+        pool.connection.use { connection ->
+            connection.prepareStatement(sql).use { statement ->
+                values.forEachIndexed { index, value -> statement.setObject(index + 1, value) }
+                val rows = statement.executeQuery()
+                buildList {
+                    while (rows.next()) add(Product(rows.getInt(1), rows.getString(2), rows.getString(3), rows.getInt(4)))
+                }
+            }
+        }
+    }
+
     /** The messages and an added one, in the order of their texts: Kotlin compares UTF-16 code units. */
     suspend fun messagesWith(added: String): List<Message> = withContext(Dispatchers.IO) {
         pool.connection.use { connection ->

@@ -1,9 +1,12 @@
 package pippin;
 
 import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.NotFoundResponse;
 import io.javalin.http.staticfiles.Location;
+import io.javalin.json.JavalinJackson;
+import io.javalin.validation.ValidationException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -40,6 +43,7 @@ public final class Main {
                 Users users = new Users(env);
                 config.routes.get("/api/users/", context -> context.json(users.all()));
                 config.routes.get("/messages", context -> messages(context, users));
+                products(config, new Products(users.pool));
                 config.events.serverStopped(users::close);
               }
               if (env.containsKey("ITEMS_FILE")) {
@@ -62,6 +66,18 @@ public final class Main {
             });
     app.start(env.get("HOST"), Integer.parseInt(env.get("PORT")));
     Runtime.getRuntime().addShutdownHook(new Thread(app::stop));
+  }
+
+  private static void products(JavalinConfig config, Products products) {
+    config.jsonMapper(new JavalinJackson(Products.STRICT, false));
+    config.routes.get("/products", products::list);
+    config.routes.post("/products", products::create);
+    config.routes.get("/products/{id}", products::read);
+    config.routes.put("/products/{id}", products::change);
+    config.routes.delete("/products/{id}", products::remove);
+    // Javalin's own answer is 400.
+    config.routes.exception(ValidationException.class, (error, context) -> context.status(422).json(error.getErrors()));
+    config.routes.exception(SQLException.class, Products::failed);
   }
 
   private static void page(Context context) {

@@ -13,7 +13,7 @@ final class Users {
   /** A row of the table. */
   public record User(int id, String name, String email) {}
 
-  private final HikariDataSource pool;
+  final HikariDataSource pool;
 
   Users(Map<String, String> env) {
     URI url = URI.create(env.get("DATABASE_URL"));

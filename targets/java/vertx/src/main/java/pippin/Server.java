@@ -50,6 +50,7 @@ final class Server extends VerticleBase {
       pool = openPool();
       router.get("/api/users/").handler(this::users);
       router.get("/messages").handler(this::messages);
+      new Products(pool, router);
     }
     if (env.containsKey("ITEMS_FILE")) {
       items = vertx.fileSystem().readFileBlocking(env.get("ITEMS_FILE")).toJsonArray();
