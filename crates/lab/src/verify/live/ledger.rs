@@ -355,3 +355,203 @@ impl Books {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::path::Path;
+
+    fn ledger() -> Ledger {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/crud.toml");
+        Ledger::from_steps(&Workload::read(&path).unwrap().walk.unwrap()).unwrap()
+    }
+
+    /// The places of the steps that make, keep, change and remove products, and of one that is refused.
+    const LIST: usize = 0;
+    const KEEP: usize = 2;
+    const MAKE_TO_CHANGE: usize = 4;
+    const CHANGE: usize = 5;
+    const MAKE_TO_REMOVE: usize = 7;
+    const REMOVE: usize = 8;
+    const INVALID: usize = 10;
+
+    #[test]
+    fn what_each_step_does_is_read_from_the_workload() {
+        let Ledger { acts, .. } = ledger();
+        let of = |category: &str| category.to_string();
+        assert_eq!(acts.len(), 13);
+        for (step, deed, is_last) in [
+            (LIST, Deed::Read, false),
+            (KEEP, Deed::Created(of("kept")), true),
+            (MAKE_TO_CHANGE, Deed::Created(of("changed")), false),
+            (CHANGE, Deed::Changed, true),
+            (MAKE_TO_REMOVE, Deed::Created(of("gone")), false),
+            (REMOVE, Deed::Deleted(of("gone")), false),
+            (9, Deed::Read, false),
+            (INVALID, Deed::Refused, false),
+            (11, Deed::Read, false),
+            (12, Deed::Refused, false),
+        ] {
+            assert_eq!((&acts[step].deed, acts[step].is_last), (&deed, is_last), "{step}");
+        }
+        for body in ["{}", "{\"category\":\"{c}\"}", "{\"category\":7}", "{\"category\":\"\"}"] {
+            assert_eq!(category_of(body.as_bytes()), None, "{body}");
+        }
+    }
+
+    /// The table after a load, as a map.
+    #[derive(Default)]
+    struct Rows(BTreeMap<i32, Product>);
+
+    impl Products for Rows {
+        fn with_id(&mut self, id: i32) -> Result<Option<Product>, String> {
+            Ok(self.0.get(&id).cloned())
+        }
+
+        fn with_name(&mut self, _: &str) -> Result<Option<Product>, String> {
+            Err("not asked".into())
+        }
+
+        fn page(&mut self, _: Option<&str>, _: i64) -> Result<Vec<Product>, String> {
+            Err("not asked".into())
+        }
+
+        fn count(&mut self, _: &str) -> Result<i64, String> {
+            Err("not asked".into())
+        }
+
+        fn set_price(&mut self, _: i32, _: i32) -> Result<(), String> {
+            Err("not asked".into())
+        }
+    }
+
+    /// A load of 20 walks of each kind, and what the table and the account have of it.
+    struct World {
+        ledger: Ledger,
+        rows: Rows,
+        books: Books,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let ledger = ledger();
+            let mut rows = Rows::default();
+            for nth in 0..20 {
+                let name = format!("n{nth}");
+                let row = |id, category: &str| Product {
+                    id,
+                    name: name.clone(),
+                    category: category.into(),
+                    price: nth,
+                };
+                let (kept, changed) = (row(1_001 + nth, "kept"), row(2_001 + nth, "changed"));
+                for (step, product) in [
+                    (LIST, None),
+                    (KEEP, Some(&kept)),
+                    (MAKE_TO_CHANGE, None),
+                    (CHANGE, Some(&changed)),
+                    (MAKE_TO_REMOVE, None),
+                    (REMOVE, None),
+                    (INVALID, None),
+                ] {
+                    let body = product.map(|it| json!(it).to_string()).unwrap_or_default();
+                    let exchange = Exchange {
+                        request: step as u32,
+                        body: body.as_bytes(),
+                        ..Exchange::default()
+                    };
+                    assert!(ledger.is_right(&exchange));
+                }
+                rows.0.extend([(kept.id, kept), (changed.id, changed)]);
+            }
+            let gained =
+                [("kept", 20), ("changed", 20)].map(|(category, count)| (category.into(), count));
+            let counted = Statements { select: 20, insert: 60, update: 20, delete: 20 };
+            let books = Books { gained: gained.into(), counted, ..Books::default() };
+            Self { ledger, rows, books }
+        }
+
+        /// What is said of the rows and of the statements, where so many requests had no answer.
+        fn said(mut self, unanswered: u64) -> (Verdict, Verdict) {
+            self.books.found = self.ledger.compared(&mut self.rows);
+            (self.books.rows(&self.ledger, unanswered), self.books.statements(&self.ledger))
+        }
+
+        fn gained(mut self, category: &str, count: i64) -> Self {
+            self.books.gained.insert(category.into(), count);
+            self
+        }
+
+        fn counted(mut self, counted: impl FnOnce(&mut Statements)) -> Self {
+            counted(&mut self.books.counted);
+            self
+        }
+    }
+
+    #[test]
+    fn a_table_with_what_was_answered_and_a_statement_for_each_answer_are_right() {
+        assert_eq!(World::new().said(0), (Ok(()), Ok(())));
+        let more = |counted: &mut Statements| counted.select += 100;
+        assert_eq!(
+            World::new().counted(more).said(0),
+            (Ok(()), Ok(())),
+            "mappers read before they write"
+        );
+        // Three requests had no answer: they may have made rows, removed them, or neither.
+        for (category, count) in [("kept", 23), ("gone", -3), ("changed", 17)] {
+            assert_eq!(World::new().gained(category, count).said(3).0, Ok(()), "{category}");
+        }
+        let mut open = World::new().counted(|counted| counted.insert -= 2);
+        open.books.missing = 2;
+        assert_eq!(open.said(0).1, Ok(()), "a transaction of each connection may still be open");
+    }
+
+    #[test]
+    fn rows_that_are_lost_hidden_or_too_many_are_told() {
+        let said = |world: World| world.said(3).0.unwrap_err();
+        let mut lost = World::new();
+        lost.rows.0.remove(&1_005);
+        assert!(said(lost).starts_with("1 of 40 products that were looked for are not in the table as they were answered; the first: Product { id: 1005"));
+        let mut behind = World::new();
+        behind.rows.0.get_mut(&2_007).unwrap().price = 999;
+        assert!(said(behind).contains("and the table has Product { id: 2007"));
+        let hidden = said(World::new().gained("gone", 20));
+        assert!(hidden.starts_with("the table has 20 rows more of the category `gone`, and by the answers it would be 0"), "{hidden}");
+        assert!(said(World::new().gained("kept", 16)).contains("by the answers it would be 20"));
+        let refused = said(World::new().gained("refused", 1));
+        assert!(
+            refused.contains("1 rows more of the category `refused`"),
+            "one is too many: {refused}"
+        );
+        let mut none = World::new();
+        none.books.gained.clear();
+        assert!(said(none).contains("0 rows more of the category `changed`"));
+        let mut touched = World::new();
+        touched.books.trouble = Some("somebody else has changed it".into());
+        assert_eq!(said(touched), "somebody else has changed it");
+    }
+
+    #[test]
+    fn statements_that_are_shared_or_left_out_are_told() {
+        let said =
+            |counted: fn(&mut Statements)| World::new().counted(counted).said(0).1.unwrap_err();
+        for (said, words) in [
+            (
+                said(|counted| counted.select -= 1),
+                "counts 19 statements that read all columns of `products` for 20 answers",
+            ),
+            (
+                said(|counted| counted.insert = 7),
+                "counts 7 statements that insert into `products` for 60 answers",
+            ),
+            (said(|counted| counted.update -= 1), "19 statements that update `products`"),
+            (said(|counted| counted.delete = 0), "0 statements that delete from `products`"),
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
+        let mut unknown = World::new();
+        unknown.books.uncounted = Some("no account".into());
+        assert_eq!(unknown.said(0).1, Err("no account".into()));
+    }
+}
