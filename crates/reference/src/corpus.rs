@@ -935,9 +935,9 @@ pub const SERVERS: &[Server] = &[
         &["was changed in the table to the price", "the answer is cached"],
     ),
     cheat(
-        "crud-cached-5ms",
+        "crud-cached-50ms",
         "crud",
-        "keeps what was read for 5 ms",
+        "keeps what was read for 50 ms",
         "stored",
         &["was changed in the table to the price", "the answer is cached"],
     ),

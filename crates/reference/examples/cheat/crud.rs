@@ -167,7 +167,7 @@ impl Shop<'_> {
             ("GET", _) => {
                 let keeps = [
                     ("crud-cached", Duration::MAX),
-                    ("crud-cached-5ms", Duration::from_millis(5)),
+                    ("crud-cached-50ms", Duration::from_millis(50)),
                     ("crud-cached-under-load", Duration::from_millis(150)),
                     ("crud-cached-and-counted-under-load", Duration::from_millis(150)),
                 ];
