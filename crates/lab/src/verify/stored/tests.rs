@@ -76,7 +76,7 @@ impl Shop {
                 json(201, &shown).header(&format!("Location: http://host/products/{id}"))
             }
             Some(shown) => json(status, &shown),
-            None if self.is == "refuses in HTML" => {
+            None if status != 204 && self.is == "refuses in HTML" => {
                 Sent::new(status, b"<p>no").header("Content-Type: text/html")
             }
             None => Sent::new(status, b""),
