@@ -362,9 +362,18 @@ mod tests {
     use serde_json::json;
     use std::path::Path;
 
-    fn ledger() -> Ledger {
+    fn workload() -> Workload {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/crud.toml");
-        Ledger::from_steps(&Workload::read(&path).unwrap().walk.unwrap()).unwrap()
+        Workload::read(&path).unwrap()
+    }
+
+    fn ledger() -> Ledger {
+        Ledger::from_steps(&workload().walk.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn only_this_process_knows_what_the_table_has() {
+        assert!(crate::verify::live::is_judged_here(&workload()));
     }
 
     /// The places of the steps that make, keep, change and remove products, and of one that is refused.
