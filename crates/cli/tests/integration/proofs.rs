@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pippin_testing::patient_tests!(
     a_server_that_behaves_passes_everything_and_is_measured,
     compressed_answers_are_told_as_what_they_are,
+    crud_is_told_as_what_it_is,
     devices_are_told_as_what_they_are,
     json_is_told_as_what_it_is,
     messages_are_told_as_what_they_are,
@@ -63,11 +64,15 @@ fn what_only_times_tell_is_told_too() {
 }
 
 /// The workloads with a test of their own, so that these can take turns.
-const BY_THEMSELVES: [&str; 7] =
-    ["compressed", "device", "json", "messages", "page", "upload", "users"];
+const BY_THEMSELVES: [&str; 8] =
+    ["compressed", "crud", "device", "json", "messages", "page", "upload", "users"];
 
 fn compressed_answers_are_told_as_what_they_are() {
     every_server_is_told_as_what_it_is(rows(|it| it.workload == "compressed"));
+}
+
+fn crud_is_told_as_what_it_is() {
+    every_server_is_told_as_what_it_is(rows(|it| it.workload == "crud"));
 }
 
 fn devices_are_told_as_what_they_are() {

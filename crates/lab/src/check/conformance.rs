@@ -33,6 +33,8 @@ pub fn probe_target(target: &RunningTarget, workload: &Workload) -> Vec<Conforma
         Some(sample)
             if workload.request.method == "GET"
                 && workload.message.is_none()
+                // Probes change the query, which the first step of a walk may need as it is.
+                && workload.walk.is_none()
                 && target.way().is_plain() =>
         {
             probe(target.address(), &sample.path)

@@ -96,7 +96,11 @@ pub fn fill(subject: &mut Subject<'_>, seed: u64, every: u32) -> Result<Pool, St
     if subject.workload.walk.is_some() {
         // Scenarios keep the order of their steps and have checks of their own.
         let host = subject.way.address();
-        let requests = load::requests(subject.workload, &[], &BodyCheck::Any, host);
+        let mut requests = load::requests(subject.workload, &[], &BodyCheck::Any, host);
+        if subject.workload.proofs.contains(&Proof::Stored) {
+            // What judges the load must see each answer; the steps have checks of their own beside.
+            requests.iter_mut().for_each(|request| request.check.body = BodyCheck::Refereed);
+        }
         return Ok(Pool { requests, surprises: None });
     }
     let as_proved = subject.proved_body()?;

@@ -138,7 +138,8 @@ impl Member {
         let mut load = self.load.clone();
         let outcome = self.proving(shared, |target| {
             target.prove_before(&mut load, &mut record)?;
-            target.live.begin(target.services).map_err(|message| Failure {
+            let begun = target.live.begin(target.services, target.target.way(), target.closes);
+            begun.map_err(|message| Failure {
                 stage: Stage::Load,
                 message,
                 log_tail: target.target.log_tail(),

@@ -41,7 +41,7 @@ use pippin_model::target::register::Register;
 use pippin_model::text::units::format_length;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::Caveat;
-use pippin_model::workload::{Message, Sample, Service, Workload};
+use pippin_model::workload::{Message, Proof, Sample, Service, Workload};
 use pippin_stats::gate::comparing::has_time;
 use pippin_stats::planning::Progress;
 use pippin_stats::planning::words::length;
@@ -267,6 +267,12 @@ fn walk(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
             "the workload `{}` has steps, and kind = \"{}\" is applied with single requests: give connections, devices or a rate of walks",
             workload.id,
             plan.profile.kind()
+        )));
+    }
+    if workload.proofs.contains(&Proof::Stored) && plan.profile.steps != profile::Steps::One {
+        return Err(LabError::User(format!(
+            "the walks of the workload `{}` write names that are drawn from the seed, and each of several levels of a load would write the same ones again: give one level, as connections = 64",
+            workload.id
         )));
     }
     divided(plan, workload)

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`databases`], `given_server` | a database for each start of the user's own targets, in the lab's server or in one that the user gave |
 //! | [`table_kind`] | the table of a workload: its columns, its rows, what changes in it |
+//! | [`products`] | the table `products`, which targets write, as the lab reads it |
 //! | [`world`] | what stands around one start of a user's own target |
 mod cluster;
 pub mod databases;
@@ -11,6 +12,7 @@ pub mod files;
 mod given_server;
 pub mod items;
 pub mod postgres;
+pub mod products;
 mod secret;
 pub mod table_kind;
 pub mod upstream;

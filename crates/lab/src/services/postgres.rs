@@ -55,6 +55,13 @@ impl std::fmt::Debug for Postgres {
 
 /// What statements have that let the database make the answer's text.
 const MAKING: &str = r"json|xml|::|\|\|";
+/// Statements in this database, each `said` without its comments.
+pub(super) const STATEMENTS: &str = "pg_stat_statements,
+            LATERAL (SELECT regexp_replace(query, '(\"[^\"]*\")|/\\*([^*]|\\*+[^*/])*\\*+/|--[^\\n]*', '\\1 ', 'g') AS said) AS bare
+            WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())";
+/// ... that somebody else than the lab has made.
+pub(super) const OF_OTHERS: &str =
+    "userid <> (SELECT oid FROM pg_roles WHERE rolname = current_user)";
 /// Words of statements whose rows come sorted, or from elsewhere too.
 const SORTING: &str = "\\m(order|group|distinct|union|intersect|except|over)\\M";
 
@@ -90,9 +97,9 @@ impl Postgres {
         let cluster = Cluster::start(settings, interrupted)?;
         let template = cluster.lab_url(cluster::TEMPLATE);
         let mut client = connect(&template).map_err(LabError::User)?;
-        // Whoever may connect may read. Who may connect is said of each database.
+        // Whoever may connect has these rights. Who may connect is said of each database.
         make_table(&mut client, &template, kind, false)?;
-        run(&mut client, &format!("GRANT SELECT ON {} TO PUBLIC", kind.name()))?;
+        run(&mut client, kind.grants())?;
         let table = || Table {
             url: String::new(),
             lab_url: String::new(),
@@ -169,7 +176,8 @@ impl Postgres {
         self.chosen = table.min(self.tables.len() - 1);
     }
 
-    fn client(&mut self) -> Result<&mut Client, String> {
+    /// The lab's connection to the selected database.
+    pub(super) fn client(&mut self) -> Result<&mut Client, String> {
         self.tables[self.chosen]
             .client
             .as_mut()
@@ -211,33 +219,31 @@ impl Postgres {
     /// # Errors
     /// If there is no such account.
     pub fn lists_read(&mut self, rows: u64) -> Result<u64, String> {
-        let sql = "SELECT coalesce(sum(least(calls, rows / $1, shared_blks_hit + shared_blks_read)), 0)::bigint
-            FROM pg_stat_statements,
-            LATERAL (SELECT regexp_replace(query, '(\"[^\"]*\")|/\\*([^*]|\\*+[^*/])*\\*+/|--[^\\n]*', '\\1 ', 'g') AS said) AS bare
-            WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+        let sql = format!("SELECT coalesce(sum(least(calls, rows / $1, shared_blks_hit + shared_blks_read)), 0)::bigint
+            FROM {STATEMENTS}
             AND said ~* $3
             AND said !~ '/\\*|\\*/'
             AND regexp_replace(said, '\\m(in|any|all|and|or|where|from|on|count)\\s*\\(', ' ', 'gi') !~ '[[:alnum:]_\"]\\s*\\('
             AND said !~* $4
             AND (said ~* ALL ($5) OR regexp_replace(said, 'count\\s*\\(\\s*\\*\\s*\\)', '', 'gi') ~ '\\*')
-            AND (userid <> (SELECT oid FROM pg_roles WHERE rolname = current_user) OR $2)";
+            AND ({OF_OTHERS} OR $2)");
         let (rows, is_given) = (rows.max(1) as i64, self.is_given());
-        let word = |name: &str| format!("\\m{name}\\M");
         let named = word(self.kind.name());
-        let columns: Vec<String> =
-            ["id"].iter().chain(self.kind.columns()).map(|name| word(name)).collect();
+        let columns = self.columns_as_words();
         let excluded = if self.kind.is_sorted_by_targets() {
             format!("{SORTING}|{MAKING}")
         } else {
             MAKING.to_string()
         };
         self.client()?
-            .query_one(sql, &[&rows, &is_given, &named, &excluded, &columns])
+            .query_one(&sql, &[&rows, &is_given, &named, &excluded, &columns])
             .map(|row| row.get::<_, i64>(0).max(0) as u64)
-            .map_err(|error| {
-                let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
-                format!("PostgreSQL's account of statements cannot be read ({why}); install its extension pg_stat_statements (Debian: postgresql-contrib)")
-            })
+            .map_err(|error| no_account(&error))
+    }
+
+    /// Expressions that find `id` and each other column in a statement.
+    pub(super) fn columns_as_words(&self) -> Vec<String> {
+        ["id"].iter().chain(self.kind.columns()).map(|name| word(name)).collect()
     }
 
     /// How many connections to the database others have.
@@ -265,7 +271,9 @@ impl Postgres {
     pub fn is_as_written(&mut self) -> Result<(), String> {
         let kind = self.kind;
         let (name, columns) = (kind.name(), kind.columns());
-        let sql = format!("SELECT id, {} FROM {name} ORDER BY id", columns.join(", "));
+        let texts: Vec<String> = columns.iter().map(|column| format!("{column}::text")).collect();
+        let (texts, own) = (texts.join(", "), kind.own_rows());
+        let sql = format!("SELECT id, {texts} FROM {name} WHERE {own} ORDER BY id");
         let rows =
             self.client()?.query(&sql, &[]).map_err(|error| format!("read the table: {error}"))?;
         let texts = |row: &postgres::Row| -> Vec<String> {
@@ -290,7 +298,7 @@ impl Postgres {
         change(self.client()?, kind, id, text)?;
         let rows = self.tables[self.chosen].written.as_array_mut();
         for row in rows.into_iter().flatten().filter(|row| row["id"] == id) {
-            row[kind.changes()] = text.into();
+            row[kind.changes()] = kind.value(kind.changes(), text);
         }
         Ok(())
     }
@@ -302,7 +310,8 @@ impl Postgres {
 /// If the statement fails.
 pub fn change(client: &mut Client, kind: TableKind, id: i32, text: &str) -> Result<(), String> {
     let (name, column) = (kind.name(), kind.changes());
-    let sql = format!("UPDATE {name} SET {column} = $2 WHERE id = $1");
+    let cast = kind.sql_type(column);
+    let sql = format!("UPDATE {name} SET {column} = $2::text::{cast} WHERE id = $1");
     client
         .execute(&sql, &[&id, &text])
         .map(|_| ())
@@ -343,6 +352,19 @@ fn refuse_foreign(client: &mut Client, url: &str, kind: TableKind) -> Result<(),
         ))),
         _ => Ok(()),
     }
+}
+
+/// An expression that finds this word in a statement.
+pub(super) fn word(name: &str) -> String {
+    format!("\\m{name}\\M")
+}
+
+/// Why the account of statements is not there, and what to do.
+pub(super) fn no_account(error: &::postgres::Error) -> String {
+    let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
+    format!(
+        "PostgreSQL's account of statements cannot be read ({why}); install its extension pg_stat_statements (Debian: postgresql-contrib)"
+    )
 }
 
 pub(super) fn run(client: &mut Client, sql: &str) -> Result<(), LabError> {

@@ -1,5 +1,5 @@
 //! Which table a workload reads: its columns, its rows, and what the lab writes when it changes a row.
-use pippin_model::workload::{Source, Workload};
+use pippin_model::workload::{Proof, Source, Workload};
 use serde_json::{Map, Value};
 
 /// A table of the lab's.
@@ -10,7 +10,15 @@ pub enum TableKind {
     Users,
     /// Twelve messages: markup, quotes, ampersands and several scripts.
     Messages,
+    /// A thousand products of ten categories, which targets list, add to, change and remove.
+    Products,
 }
+
+/// How many products there are at first, with the numbers from 1 on.
+pub const PRODUCTS: i32 = 1_000;
+
+/// What a product is filed under at first: `c0` to `c9`.
+const CATEGORIES: i32 = 10;
 
 /// The ten users, as name and email.
 const USERS: [[&str; 2]; 10] = [
@@ -44,6 +52,9 @@ const MESSAGES: [[&str; 1]; 12] = [
     ["한국어 메시지 <!-- no comment --> ok"],
 ];
 
+/// The column that is a number.
+const PRICE: &str = "price";
+
 /// How the texts begin that the lab writes into messages: so that each change moves a row.
 const BEGINNINGS: [&str; 10] = ["a", "k", "t", "Z", "é", "Ω", "美", "🎈", "<i>", "\"&amp;\""];
 
@@ -53,6 +64,7 @@ impl TableKind {
     pub fn from_workload(workload: &Workload) -> Self {
         match workload.answer.from {
             Some(Source::Messages) => Self::Messages,
+            _ if workload.proofs.contains(&Proof::Stored) => Self::Products,
             _ => Self::Users,
         }
     }
@@ -63,22 +75,55 @@ impl TableKind {
         match self {
             Self::Users => "users",
             Self::Messages => "messages",
+            Self::Products => "products",
         }
     }
 
-    /// The columns after `id`, all of them texts. The lab changes the first one.
+    /// The columns after `id`: texts, but for the price of a product.
     #[must_use]
     pub const fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Users => &["name", "email"],
             Self::Messages => &["text"],
+            Self::Products => &["name", "category", PRICE],
         }
     }
 
     /// The column that the lab changes.
     #[must_use]
     pub const fn changes(self) -> &'static str {
-        self.columns()[0]
+        match self {
+            Self::Users => "name",
+            Self::Messages => "text",
+            Self::Products => PRICE,
+        }
+    }
+
+    /// The type of a column in SQL.
+    #[must_use]
+    pub fn sql_type(self, column: &str) -> &'static str {
+        if column == PRICE { "integer" } else { "text" }
+    }
+
+    /// The rows that nobody but the lab may change, as a condition in SQL.
+    #[must_use]
+    pub fn own_rows(self) -> String {
+        match self {
+            Self::Users | Self::Messages => "true".into(),
+            Self::Products => format!("id BETWEEN 1 AND {PRODUCTS}"),
+        }
+    }
+
+    /// The statements that let targets do what the workload asks for, and nothing else.
+    #[must_use]
+    pub const fn grants(self) -> &'static str {
+        match self {
+            Self::Users => "GRANT SELECT ON users TO PUBLIC",
+            Self::Messages => "GRANT SELECT ON messages TO PUBLIC",
+            Self::Products => {
+                "GRANT SELECT, INSERT, UPDATE, DELETE ON products TO PUBLIC; GRANT USAGE, SELECT ON SEQUENCE products_id_seq TO PUBLIC"
+            }
+        }
     }
 
     /// Whether the target sorts the rows, and not the database.
@@ -96,6 +141,7 @@ impl TableKind {
                 let begin = BEGINNINGS[(random % BEGINNINGS.len() as u64) as usize];
                 format!("{begin} {random:016x} <i>new</i> & more")
             }
+            Self::Products => (random % 1_000_000).to_string(),
         }
     }
 
@@ -103,21 +149,51 @@ impl TableKind {
     #[must_use]
     pub fn row<'a>(self, id: i32, texts: impl IntoIterator<Item = &'a str>) -> Value {
         let id = ("id".to_string(), Value::from(id));
-        let texts =
-            self.columns().iter().zip(texts).map(|(key, text)| (key.to_string(), text.into()));
+        let texts = self.columns().iter().zip(texts);
+        let texts = texts.map(|(key, text)| (key.to_string(), self.value(key, text)));
         Value::Object(std::iter::once(id).chain(texts).collect::<Map<_, _>>())
+    }
+
+    /// A value of a column, as the workload's JSON has it.
+    #[must_use]
+    pub fn value(self, column: &str, text: &str) -> Value {
+        match text.parse::<i32>() {
+            Ok(number) if column == PRICE => number.into(),
+            _ => text.into(),
+        }
     }
 
     /// The rows of a new table, in the order of their numbers.
     #[must_use]
     pub fn first_rows(self) -> Value {
-        (1..).zip(self.texts()).map(|(id, texts)| self.row(id, texts.iter().copied())).collect()
+        let row = |(id, texts): (i32, Vec<String>)| self.row(id, texts.iter().map(String::as_str));
+        (1..).zip(self.texts()).map(row).collect()
     }
 
-    fn texts(self) -> Vec<&'static [&'static str]> {
+    fn texts(self) -> Vec<Vec<String>> {
+        let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
         match self {
-            Self::Users => USERS.iter().map(<[_; 2]>::as_slice).collect(),
-            Self::Messages => MESSAGES.iter().map(<[_; 1]>::as_slice).collect(),
+            Self::Users => USERS.iter().map(|texts| owned(texts)).collect(),
+            Self::Messages => MESSAGES.iter().map(|texts| owned(texts)).collect(),
+            Self::Products => (1..=PRODUCTS)
+                .map(|id| {
+                    let category = format!("c{}", id % CATEGORIES);
+                    vec![format!("product {id:04}"), category, (100 + id).to_string()]
+                })
+                .collect(),
+        }
+    }
+
+    /// What the table holds, and how it is found, as SQL.
+    fn definition(self) -> &'static str {
+        match self {
+            Self::Users => {
+                "CREATE TABLE users (id integer PRIMARY KEY, name text NOT NULL, email text NOT NULL);"
+            }
+            Self::Messages => "CREATE TABLE messages (id integer PRIMARY KEY, text text NOT NULL);",
+            Self::Products => {
+                "CREATE TABLE products (id integer GENERATED BY DEFAULT AS IDENTITY (START WITH 1001) PRIMARY KEY, name text NOT NULL UNIQUE, category text NOT NULL, price integer NOT NULL); CREATE INDEX ON products (category, id);"
+            }
         }
     }
 
@@ -131,12 +207,8 @@ impl TableKind {
     #[must_use]
     pub fn sql(self) -> String {
         let name = self.name();
-        let columns: String =
-            self.columns().iter().map(|column| format!(", {column} text NOT NULL")).collect();
-        let mut sql = format!(
-            "CREATE TABLE {name} (id integer PRIMARY KEY{columns}); COMMENT ON TABLE {name} IS '{}';",
-            self.comment()
-        );
+        let mut sql =
+            format!("{} COMMENT ON TABLE {name} IS '{}';", self.definition(), self.comment());
         for (id, texts) in (1..).zip(self.texts()) {
             let texts: String =
                 texts.iter().map(|text| format!(", '{}'", text.replace('\'', "''"))).collect();
@@ -188,5 +260,10 @@ mod tests {
         assert!(sql.contains("VALUES (5, 'It''s Ada''s \"analytical\" engine');"), "{sql}");
         assert_eq!(TableKind::Users.first_rows()[6]["name"], "Tony Hoare");
         assert_eq!(TableKind::Messages.first_rows()[0]["id"], 1);
+        let products = TableKind::Products.first_rows();
+        let seventh =
+            serde_json::json!({"id": 7, "name": "product 0007", "category": "c7", "price": 107});
+        assert_eq!((products.as_array().unwrap().len(), &products[6]), (1_000, &seventh));
+        assert!(TableKind::Products.sql().contains("VALUES (7, 'product 0007', 'c7', '107');"));
     }
 }

@@ -231,7 +231,7 @@ impl Proving for ProvedTarget<'_> {
         if let Some(watching) = &mut self.helping {
             watching.before = Some(helping::look(&mut watching.bystanders, self.target));
         }
-        self.live.begin(self.services).map_err(LabError::User)
+        self.live.begin(self.services, self.target.way(), self.closes).map_err(LabError::User)
     }
 
     fn load_ends(&mut self, load: Option<&LoadResult>) {

@@ -167,6 +167,16 @@ impl Answer {
         self.values(name).next().map(|value| String::from_utf8_lossy(value).into_owned())
     }
 
+    /// Its head, as a scenario looks for values in it.
+    #[must_use]
+    pub fn head(&self) -> Vec<u8> {
+        let mut head = format!("HTTP/1.1 {}\r\n", self.status).into_bytes();
+        for (name, value) in &self.headers {
+            head.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+        }
+        head
+    }
+
     /// The body as text, shortened for messages.
     #[must_use]
     pub fn excerpt(&self) -> String {

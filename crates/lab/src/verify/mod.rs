@@ -16,6 +16,7 @@ pub mod protocol;
 pub mod revalidation;
 pub mod sampled;
 pub mod simultaneous;
+pub mod stored;
 pub mod uploads;
 pub mod upstream;
 pub mod users;
@@ -93,6 +94,7 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         }
         Proof::Fresh => users::fresh(subject),
         Proof::Messages { .. } => messages::pages(subject),
+        Proof::Stored => stored::stored(subject),
         Proof::Conditional => revalidation::conditional(subject).map(|seen| *remark = seen),
         Proof::Ranges => revalidation::ranges(subject).map(|seen| *remark = seen),
         Proof::WholeBody => whole_body::read(subject).map(|seen| *remark = seen),

@@ -4,6 +4,7 @@ use pippin_model::result::StepMeasured;
 use pippin_model::scenario::Step;
 use pippin_model::scenario::mix::{Part, title};
 
+use super::sampled::unknown_to_targets;
 use super::{Subject, Verdict};
 use crate::load;
 
@@ -22,7 +23,8 @@ fn through(subject: &mut Subject<'_>, part: Part<'_>) -> Verdict {
         threads: 1,
         scenario: Some(without_thoughts(&part.alone())),
         follow: subject.workload.follow,
-        ..subject.way.base(Vec::new(), 1)
+        // Values of before may be taken: a second product cannot have the name of the first.
+        ..subject.way.base(Vec::new(), unknown_to_targets().bits())
     };
     let follow = subject.workload.follow;
     // Each redirection is a request, and nobody knows how many there are: enough for one walk.
@@ -43,7 +45,9 @@ fn through(subject: &mut Subject<'_>, part: Part<'_>) -> Verdict {
     }))
 }
 
-fn without_thoughts(scenario: &Scenario) -> Scenario {
+/// The scenario of users who do not think.
+#[must_use]
+pub fn without_thoughts(scenario: &Scenario) -> Scenario {
     let steps = scenario.steps.iter().map(|step| Step { think: None, ..step.clone() });
     Scenario { steps: steps.collect(), ..scenario.clone() }
 }

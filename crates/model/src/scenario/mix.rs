@@ -3,7 +3,7 @@
 //! The steps of all of them stand one after the other in one [`Scenario`], and so do the sources of
 //! their values. A [`Way`] says which are whose. One scenario alone has no ways.
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::data::{Variable, Walk};
@@ -78,6 +78,18 @@ impl Part<'_> {
             }
         }
         names
+    }
+
+    /// The values that a walk begins with, by name.
+    #[must_use]
+    pub fn drawn(&self, walk: Walk, seed: u64) -> BTreeMap<String, String> {
+        let mut draw = walk.draw(seed);
+        let values = |variable: &Variable| {
+            let mut places = vec![String::new(); variable.width()];
+            variable.fill(walk, &mut draw, &mut places);
+            variable.names().into_iter().zip(places).collect::<Vec<_>>()
+        };
+        self.variables.iter().flat_map(values).collect()
     }
 
     /// This scenario without the others.

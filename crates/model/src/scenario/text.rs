@@ -143,6 +143,25 @@ impl Text {
         })
     }
 
+    /// The text with values in their places. A name that has no value leaves nothing behind.
+    #[must_use]
+    pub fn filled<'a>(
+        &self,
+        encoding: Encoding,
+        value: impl Fn(&str) -> Option<&'a str>,
+    ) -> Vec<u8> {
+        let mut out = Vec::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Literal(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Value { name, is_path } => {
+                    encoding.put(value(name).unwrap_or_default(), *is_path, &mut out);
+                }
+            }
+        }
+        out
+    }
+
     /// The text with `x` in place of each value; with a path, if a path must come first. An error
     /// in this example is an error for all values.
     #[must_use]
@@ -209,6 +228,18 @@ mod tests {
         assert_eq!(put(Encoding::Percent, "/a b?c=%20\r\n", true), "/a%20b?c=%20%0D%0A");
         assert_eq!(put(Encoding::Json, "say \"ü\"\n", false), "say \\\"ü\\\"\\n");
         assert_eq!(put(Encoding::Plain, "a b", false), "a b");
+    }
+
+    #[test]
+    fn values_stand_in_their_places_and_nothing_for_a_name_without_one() {
+        let text = Text::parse("/a/{id}?b={+next}&c={none}.");
+        let value = |name: &str| match name {
+            "id" => Some("x y"),
+            "next" => Some("/p q"),
+            _ => None,
+        };
+        assert_eq!(text.filled(Encoding::Percent, value), b"/a/x%20y?b=/p%20q&c=.");
+        assert_eq!(text.filled(Encoding::Plain, value), b"/a/x y?b=/p q&c=.");
     }
 
     #[test]

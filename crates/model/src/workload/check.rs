@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use super::draw::LEAST_MARKED;
 use super::files::{self, FILES};
 use super::sample::{BYTES, CHUNKED, SENT, WITH_LENGTH, placeholders};
-use super::{Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Source, Vary, Workload};
+use super::{
+    Answer, ByteRange, MOST_SAMPLES, Message, Proof, Request, Service, Source, Vary, Workload,
+};
 use crate::load::websocket::NUMBER_BYTES;
 use crate::request::is_token_text;
 use crate::text::file::Wrong;
@@ -44,6 +46,7 @@ impl Workload {
             ));
         }
         self.check_source()?;
+        self.check_stored()?;
         self.proofs.iter().enumerate().try_for_each(|(index, proof)| {
             proof.check().map_err(|message| Wrong::at(format!("proof[{index}]"), message))
         })
@@ -157,6 +160,24 @@ impl Workload {
             ));
         }
         Ok(())
+    }
+
+    /// Rows are written by steps, into the table that the service has.
+    fn check_stored(&self) -> Result<(), Wrong> {
+        let is_stored = |proof: &Proof| *proof == Proof::Stored;
+        if !self.has_steps() {
+            return self.refuse_proofs(is_stored, |name| {
+                format!("proof `{name}` is about steps that write products: give `scenarios` or `steps` in place of [request], or leave the proof out")
+            });
+        }
+        if self.services.contains(&Service::Postgres) {
+            return Ok(());
+        }
+        self.refuse_proofs(is_stored, |name| {
+            format!(
+                "proof `{name}` needs `services = [\"postgres\"]`: there is no table without it"
+            )
+        })
     }
 
     /// Answers are unpacked where they are compared whole, and only for requests that accept that.
@@ -409,6 +430,27 @@ mod tests {
                 crate::text::file::parse_toml(Path::new("x.toml"), &format!("{head}{rest}"))
                     .unwrap();
             assert_eq!(workload.check().unwrap_err().message, message);
+        }
+    }
+
+    #[test]
+    fn stored_rows_need_steps_and_a_table() {
+        let check = |text: &str| {
+            let text =
+                format!("schema=1\nid='x'\ntitle=''\nsummary=''\n{text}[[proof]]\nkind='stored'\n");
+            let workload: Workload =
+                crate::text::file::parse_toml(Path::new("x.toml"), &text).unwrap();
+            workload.with_steps(Path::new("")).and_then(|workload| workload.check())
+        };
+        let with = "services=['postgres']\n";
+        let steps = "[[steps]]\nget='/products/1'\n";
+        assert_eq!(check(&format!("{with}{steps}")), Ok(()));
+        for (text, words) in [
+            (format!("{with}[request]\npath='/'\n"), "give `scenarios` or `steps`"),
+            (steps.to_string(), "services = [\"postgres\"]"),
+        ] {
+            let wrong = check(&text).unwrap_err();
+            assert!(wrong.at == "proof[0]" && wrong.message.contains(words), "{wrong:?}");
         }
     }
 

@@ -23,9 +23,10 @@ use std::sync::Arc;
 
 use crate::load::websocket::Messages;
 use crate::load::{Request as LoadRequest, Scenario};
+use crate::scenario::data::Walk;
 use crate::scenario::file::{self, Written, WrittenData, WrittenStep};
 use crate::scenario::mix::{self, MixError, Named};
-use crate::scenario::text::Text;
+use crate::scenario::text::{Encoding, Text};
 use crate::text::file::{FileError, Wrong, read_with_text};
 
 pub use answer::{Answer, ByteRange, Source};
@@ -231,7 +232,7 @@ impl Workload {
         };
         let request = Request {
             method: requests[0].method.clone(),
-            path: Text::parse(&requests[0].target).example(),
+            path: first_path(&requests[0], &scenario),
             ..Request::default()
         };
         Ok(Self { request, walk: Some(Arc::new(Steps { requests, scenario })), ..self })
@@ -276,13 +277,27 @@ impl Workload {
         if self.answer != Answer::default() {
             return Err(Wrong::at("answer", "each step has its own `expect`: leave [answer] out"));
         }
-        match self.proofs.iter().position(|proof| *proof != Proof::Answer) {
+        let is_other = |proof: &Proof| !matches!(proof, Proof::Answer | Proof::Stored);
+        match self.proofs.iter().position(is_other) {
             Some(nth) => Err(Wrong::at(
                 format!("proof[{nth}]"),
-                "steps are proved by a walk through all of them: keep `answer`",
+                "steps are proved by a walk through all of them: keep `answer`, and `stored` where they write products",
             )),
             None => Ok(()),
         }
+    }
+}
+
+/// The path of the first step, with values that a walk may have: so a server answers it as it
+/// answers a user.
+fn first_path(first: &LoadRequest, scenario: &Scenario) -> String {
+    let walk = Walk { user: 0, users: 1, nth: 0 };
+    let values = scenario.parts().first().map(|part| part.drawn(walk, 0)).unwrap_or_default();
+    let text = Text::parse(&first.target);
+    let path = text.filled(Encoding::Percent, |name| values.get(name).map(String::as_str));
+    match String::from_utf8(path) {
+        Ok(path) if path.starts_with('/') => path,
+        _ => text.example(),
     }
 }
 
@@ -307,15 +322,18 @@ mod tests {
     #[test]
     fn every_shipped_workload_reads() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
-        let mut ids: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| Workload::read(&entry.unwrap().path()).unwrap().id)
+        let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        // In folders are the scenarios that workloads name.
+        let mut ids: Vec<String> = paths
+            .filter(|path| path.is_file())
+            .map(|path| Workload::read(&path).unwrap().id)
             .collect();
         ids.sort();
         assert_eq!(
             ids,
             [
                 "compressed",
+                "crud",
                 "device",
                 "hello",
                 "hola",

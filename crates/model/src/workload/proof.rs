@@ -56,6 +56,9 @@ pub enum Proof {
     /// A change of a row in the table is in the very next answer. With files: a file that was
     /// replaced is served within the time that the workload allows.
     Fresh,
+    /// What steps have written is in the table `products`, and what they read is from it: the lab reads
+    /// and changes the table itself. Under load too.
+    Stored,
     /// A file that the client has is answered by 304 as long as it has not changed (RFC 9110
     /// section 13).
     Conditional,
@@ -118,6 +121,7 @@ impl Proof {
             Self::Messages { .. } => "messages",
             Self::Table => "table",
             Self::Fresh => "fresh",
+            Self::Stored => "stored",
             Self::Conditional => "conditional",
             Self::Ranges => "ranges",
             Self::WholeBody => "whole-body",

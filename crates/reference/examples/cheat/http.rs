@@ -1,5 +1,5 @@
 //! The least HTTP/1.1 that a benchmark client needs: a thread a connection.
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
@@ -21,9 +21,16 @@ pub struct Request {
     pub nth: u32,
     /// The bytes of its first line.
     length: usize,
+    /// Its body, where the workload is about what it says.
+    pub body: Vec<u8>,
 }
 
 impl Request {
+    /// Its method.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
     /// The value of the first field of this name, in small letters.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
@@ -115,7 +122,11 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
         let is_done = if request.path == "/upload" {
             uploaded(stream, mode, &mut reader, &request)
         } else {
-            let is_read = Body::from_request(&request, &mut reader).skip();
+            let mut body = Vec::new();
+            let is_read = Body::from_request(&request, &mut reader).read_to_end(&mut body);
+            if request.path.starts_with("/products") {
+                request.body = body;
+            }
             is_read.and_then(|_| write(stream, mode, &request, &server.answer(&request)))
         };
         if is_done.is_err() || request.close || mode.is("silent-close") {
@@ -164,6 +175,7 @@ fn read(reader: &mut impl BufRead) -> Option<Request> {
         fields: Vec::new(),
         nth: 0,
         length: line.len(),
+        body: Vec::new(),
     };
     loop {
         let mut line = String::new();
@@ -230,6 +242,9 @@ fn head(mode: Mode, request: &Request, answer: &Answer) -> String {
             format!("Content-Length: {}", body.len())
         },
     ];
+    if *status == 204 {
+        lines.truncate(1);
+    }
     lines.extend(headers.iter().cloned());
     if request.close {
         lines.push("Connection: close".into());

@@ -7,6 +7,7 @@
 //! command line.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
 mod compressed;
+mod crud;
 mod device;
 mod files;
 mod http;
@@ -153,6 +154,7 @@ impl Server {
                     let added = path.split_once('=').unwrap_or_default().1;
                     messages::answer(mode, &self.users, added)
                 }
+                _ if path.starts_with("/products") => crud::answer(mode, &self.users, request),
                 _ if path.starts_with("/json/") => {
                     let missing = || Answer { status: 404, ..Answer::text("not found") };
                     json::answer(mode, request).unwrap_or_else(missing)

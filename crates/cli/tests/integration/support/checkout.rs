@@ -8,6 +8,19 @@ use tempfile::TempDir;
 use super::pippin::{Outcome, Started, pippin};
 use super::processes::{alive_with, until};
 
+/// Copies what is in a folder, with the folders in it.
+fn copy_all(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let (path, place) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            fs::create_dir(&place).unwrap();
+            copy_all(&path, &place);
+        } else {
+            fs::copy(path, place).unwrap();
+        }
+    }
+}
+
 /// A temporary checkout. Everything that Pippin starts for it has its folder's name in the command
 /// line.
 pub struct Checkout {
@@ -21,10 +34,7 @@ impl Checkout {
         for name in ["targets", "workloads", "plans"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        for entry in fs::read_dir(repository().join("workloads")).unwrap().flatten() {
-            fs::copy(entry.path(), folder.path().join("workloads").join(entry.file_name()))
-                .unwrap();
-        }
+        copy_all(&repository().join("workloads"), &folder.path().join("workloads"));
         Self { folder }
     }
 

@@ -8,12 +8,16 @@
 //! | `issued` | the numbers of the upstream: each once, and issued after its request was sent |
 //! | `meanwhile` | what is done again and again while a load runs |
 //! | `messages` | pages of the table `messages`, while it changes |
+//! | `audit` | steps of a walk that are compared with the table `products`, beside a load that writes it |
+//! | `ledger` | what the answers of a load have done to the table `products`, and what it has |
 //! | `replaced` | files that are replaced while a load runs; which answers are right then, `verify::files` says |
 //! | `table` | the table `users` as it is at each instant, while it changes |
 //! | `scans` | how often PostgreSQL was asked, by its own account |
+mod audit;
 mod changes;
 pub mod deputy;
 mod issued;
+mod ledger;
 mod meanwhile;
 mod messages;
 mod replaced;
@@ -24,7 +28,7 @@ use pippin_engine::Referee;
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_model::text::units::format_ns;
 use pippin_model::trial::{ProofOutcome, ProofTime};
-use pippin_model::workload::{Sample, Source, Workload};
+use pippin_model::workload::{Proof, Sample, Source, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,9 +40,12 @@ use super::page::{Pages, Text};
 use super::sampled::Found;
 use super::uploads::UploadAnswers;
 use super::{Subject, Verdict};
+use crate::load::answers;
+use crate::running::way::Way;
 use crate::services::Services;
 use changes::{Tally, Versions, change_meanwhile};
 use issued::Issued;
+use ledger::Written;
 use meanwhile::Meanwhile;
 use messages::MessageAnswers;
 use replaced::{Trouble, replace_meanwhile, went_well};
@@ -64,6 +71,7 @@ enum Kind {
     Items(Arc<ItemAnswers>),
     Uploads(Arc<UploadAnswers>),
     Files(Box<Replaced>),
+    Written(Box<Written>),
 }
 
 struct Replaced {
@@ -109,6 +117,7 @@ impl<J> Table<J> {
 #[must_use]
 pub fn is_judged_here(workload: &Workload) -> bool {
     matches!(workload.answer.from, Some(Source::Table | Source::Messages | Source::Files))
+        || workload.proofs.contains(&Proof::Stored)
 }
 
 impl Live {
@@ -118,6 +127,9 @@ impl Live {
     /// If the service that the answers come from is not there.
     pub fn from_workload(workload: &Workload, services: &mut Services) -> Result<Self, String> {
         Ok(Self(match workload.answer.from {
+            None if workload.proofs.contains(&Proof::Stored) => {
+                Kind::Written(Box::new(Written::from_workload(workload)?))
+            }
             None => Kind::Nothing,
             Some(Source::Upstream) => {
                 let upstream = services.upstream()?;
@@ -179,11 +191,17 @@ impl Live {
         }
     }
 
-    /// A load begins. What is returned judges its answers.
+    /// A load begins, which reaches its target this way, and has a connection for each request if it
+    /// `closes` them. What is returned judges its answers.
     ///
     /// # Errors
     /// If the service that the answers come from does not answer.
-    pub fn begin(&mut self, services: &mut Services) -> Result<Option<Arc<dyn Referee>>, String> {
+    pub fn begin(
+        &mut self,
+        services: &mut Services,
+        way: &Way,
+        closes: bool,
+    ) -> Result<Option<Arc<dyn Referee>>, String> {
         Ok(match &mut self.0 {
             Kind::Nothing => None,
             Kind::Pages(pages) => Some(Arc::clone(pages) as Arc<dyn Referee>),
@@ -196,6 +214,7 @@ impl Live {
                 files.meanwhile = Some(replace_meanwhile(folder, trouble)?);
                 Some(Arc::clone(&files.answers) as Arc<dyn Referee>)
             }
+            Kind::Written(written) => Some(written.begin(services.postgres()?, way, closes)?),
             Kind::Table(table) => {
                 table.begin(services, Arc::clone(&table.judge))?;
                 Some(Arc::clone(&table.judge) as Arc<dyn Referee>)
@@ -213,6 +232,7 @@ impl Live {
             Kind::Table(table) => Some(&mut table.meanwhile),
             Kind::Messages(messages) => Some(&mut messages.meanwhile),
             Kind::Files(files) => Some(&mut files.meanwhile),
+            Kind::Written(written) => Some(&mut written.meanwhile),
             _ => None,
         }
     }
@@ -252,6 +272,9 @@ impl Live {
         if let (Some((scans, right)), Ok(postgres)) = (self.scans(), services.postgres()) {
             scans.load_ends(postgres, right);
         }
+        if let (Kind::Written(written), Ok(postgres)) = (&mut self.0, services.postgres()) {
+            written.end(postgres);
+        }
     }
 
     /// How many answers of the loads so far had a number that the upstream had issued for them;
@@ -266,7 +289,8 @@ impl Live {
             | Kind::Messages(_)
             | Kind::Items(_)
             | Kind::Uploads(_)
-            | Kind::Files(_) => None,
+            | Kind::Files(_)
+            | Kind::Written(_) => None,
         }
     }
 
@@ -288,7 +312,11 @@ impl Live {
             Kind::Upstream(issued) => {
                 issued.fault(&answer.exchange()).map(|fault| fault.words(answer))
             }
-            Kind::Nothing | Kind::Pages(_) | Kind::Table(_) | Kind::Messages(_) => None,
+            Kind::Nothing
+            | Kind::Pages(_)
+            | Kind::Table(_)
+            | Kind::Messages(_)
+            | Kind::Written(_) => None,
         }
     }
 }
@@ -304,7 +332,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         verdicts.push(("waits", delay::long_enough(&load.measured.spans.service_time, wait)));
     }
     let live = std::mem::take(subject.live);
-    let (mut doubt, mut remark, mut packed) = (None, None, None);
+    let (mut doubts, mut remark, mut packed) = (Vec::new(), None, None);
     match &live.0 {
         Kind::Nothing => {}
         Kind::Pages(pages) => {
@@ -319,8 +347,8 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         }
         Kind::Uploads(uploads) => {
             let (found, right) = (uploads.compared(), load.measured.requests.good);
-            doubt = (found.compared == 0).then(|| NO_LONG_DIGEST.into());
-            verdicts.push(("digests", found.verdict_from(UPLOADS_SURELY, right, "answers")));
+            doubts.extend((found.compared == 0).then(|| (DIGESTS, NO_LONG_DIGEST.into())));
+            verdicts.push((DIGESTS, found.verdict_from(UPLOADS_SURELY, right, "answers")));
         }
         Kind::Files(files) => {
             remark = Some(files.answers.remark());
@@ -328,16 +356,22 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
             verdicts.push((FILES, verdict));
         }
         Kind::Upstream(issued) => verdicts.push(("numbers", issued.verdict())),
+        Kind::Written(written) => {
+            verdicts.extend(written.verdicts(unanswered(load)));
+            remark = written.remark();
+            doubts.extend(written.doubts());
+            doubts.extend(is_given(subject.services).then(|| (QUERIES, given())));
+        }
         Kind::Table(table) => {
             verdicts.extend(table.verdicts(table.judge.tally(), subject.services));
-            doubt = is_given(subject.services).then(given);
+            doubts.extend(is_given(subject.services).then(|| (QUERIES, given())));
         }
         Kind::Messages(messages) => {
             let (found, right) = (messages.judge.compared(), load.measured.requests.good);
             verdicts.push(("messages", found.verdict(right, "pages")));
             let tally = messages.judge.table().tally();
             verdicts.extend(messages.verdicts(tally, subject.services));
-            doubt = is_given(subject.services).then(given);
+            doubts.extend(is_given(subject.services).then(|| (QUERIES, given())));
         }
     }
     *subject.live = live;
@@ -347,8 +381,8 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         proof: proof.into(),
         when: ProofTime::During,
         failure: verdict.err(),
-        remark: remark.clone().filter(|_| [ITEMS, FILES].contains(&proof)),
-        doubt: doubt.clone().filter(|_| proof == QUERIES),
+        remark: remark.clone().filter(|_| [ITEMS, FILES, AUDIT].contains(&proof)),
+        doubt: doubts.iter().find(|(of, _)| *of == proof).map(|(_, doubt)| doubt.clone()),
         packed: packed.filter(|_| proof == ITEMS),
     };
     verdicts.into_iter().map(outcome).collect()
@@ -359,6 +393,15 @@ const ITEMS: &str = "items";
 
 /// The proof by digests of files.
 const FILES: &str = "files";
+
+/// The proof by digests of what was uploaded.
+const DIGESTS: &str = "digests";
+
+/// The proof by steps beside the load.
+const AUDIT: &str = "audit";
+
+/// The proof by the table after the load.
+const STORED: &str = "stored";
 
 /// The proof by PostgreSQL's account.
 const QUERIES: &str = "queries";
@@ -376,6 +419,12 @@ fn is_given(services: &mut Services) -> bool {
 /// Why that proof is not certain in a database that the user gave.
 fn given() -> String {
     "the target owns the table in the database that PIPPIN_DATABASE_URL names, and can change what proves it: leave the variable out for a private one".into()
+}
+
+/// Requests of all parts of a load that were sent and have no whole answer: what they did is unknown.
+fn unanswered(load: &LoadResult) -> u64 {
+    let sent: u64 = load.windows.iter().map(|window| window.sent).sum();
+    sent.saturating_sub(answers(load))
 }
 
 /// No right answer came before one could be made.
