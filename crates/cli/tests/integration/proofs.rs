@@ -382,8 +382,10 @@ fn a_relative_output_folder_serves_the_database_too() {
 }
 
 fn a_server_that_behaves_passes_everything_and_is_measured() {
-    let checkout =
-        Checkout::with_cheat("right", &["hello", "hola", "page", "users", "proxy", "device"]);
+    let checkout = Checkout::with_cheat(
+        "right",
+        &["hello", "hola", "page", "users", "crud", "proxy", "device"],
+    );
     let outcome = checkout.pippin(&["targets", "check", "--all", "--install"]);
     outcome.exits(0).says(&[
         "pass",
@@ -391,11 +393,12 @@ fn a_server_that_behaves_passes_everything_and_is_measured() {
         "hola ok",
         "page ok",
         "users ok",
+        "crud ok",
         "proxy ok",
         "device ok",
         "targets: 1 passed, 0 failed, 0 unavailable",
     ]);
-    for workload in ["hello", "hola", "page", "users", "proxy", "device"] {
+    for workload in ["hello", "hola", "page", "users", "crud", "proxy", "device"] {
         checkout.add_plan(workload, workload, &["test/it"]);
         let outcome = checkout.pippin(&["run", workload]);
         // The judges decide whether so short a load can be trusted. This test only needs the load
@@ -453,6 +456,22 @@ fn rows_that_are_5_ms_old_are_stale_while_the_table_changes() {
         "lacked a change of the table that was committed before their requests were sent",
         "proof queries under the load: PostgreSQL counts",
     ]);
+    checkout.left_nothing();
+}
+
+#[test]
+fn products_that_are_hidden_under_load_alone_are_found_when_it_is_over() {
+    let checkout = Checkout::with_cheat("crud-hides-under-load", &["crud"]);
+    let load = "kind = \"closed\"\nconnections = 8\nduration = \"2s\"\nwarm_up = \"none\"\n";
+    checkout.write("plans/plan.toml", &plan("crud", &["test/it"], load));
+    checkout.pippin(&["run", "plan", "--install"]).exits(3).says(&[
+        "proof stored under the load: the table has",
+        "rows more of the category `gone`, and by the answers it would be",
+        "proof queries under the load: PostgreSQL counts",
+        "statements that delete from `products`",
+    ]);
+    let run = checkout.store().load("latest").unwrap();
+    assert_eq!(run.trials[0].verdict, Verdict::Invalid);
     checkout.left_nothing();
 }
 

@@ -136,6 +136,42 @@ fn a_table_of_the_users_own_is_left_alone_and_a_target_that_owns_its_table_is_do
     let doubted = run.trials[0].caveats.iter().find(|caveat| caveat.id == "proof_doubted");
     assert!(doubted.unwrap().evidence.contains("the target owns the table"));
     checkout.left_nothing();
+
+    let checkout = Checkout::with_cheat("right", &["crud"]);
+    checkout.pippin(&["targets", "install", "test/it"]).exits(0);
+    pippin_with(&checkout, &check, &given).exits(0).says(&["crud ok"]);
+    assert_eq!(sql(&mine, "SELECT count(*) FROM products WHERE id <= 1000"), "1000");
+    checkout.left_nothing();
+}
+
+#[test]
+fn a_target_may_write_products_and_nothing_else() {
+    let checkout = Checkout::with_cheat("right", &["crud"]);
+    let profile = "kind = \"closed\"\nconnections = 1\nduration = \"60s\"\nwarm_up = \"none\"\n";
+    checkout.write("plans/long.toml", &plan("crud", &["test/it"], profile));
+    let run = checkout.start(&["run", "long", "--install"]);
+    let url = database_of(&checkout);
+    let made =
+        "INSERT INTO products (name, category, price) VALUES ('mine', 'x', 1) RETURNING name";
+    assert!(sql(&url, made).starts_with("mine"));
+    for statement in [
+        "TRUNCATE products",
+        "ALTER TABLE products ADD COLUMN other integer",
+        "DROP TABLE products",
+        "CREATE TABLE other (id integer)",
+        "CREATE TEMPORARY TABLE other (id integer)",
+        "CREATE TRIGGER other AFTER INSERT ON products EXECUTE FUNCTION tsvector_update_trigger()",
+        "SELECT pg_stat_statements_reset()",
+    ] {
+        let why = refused(&url, statement);
+        assert!(
+            why.contains("permission denied") || why.contains("must be owner"),
+            "{statement}: {why}"
+        );
+    }
+    run.press_ctrl_c();
+    run.finish().exits(130);
+    checkout.left_nothing();
 }
 
 #[test]

@@ -245,7 +245,7 @@ pub(crate) fn two_databases(target: &Target, workload: &Workload) -> Option<Stri
     let both = target.world.has_database() && workload.services.contains(&Service::Postgres);
     both.then(|| {
         format!(
-            "{}: the workload `{}` brings its own database with the table `users`, and services = [\"postgres\"] of [target.{}] another: both are DATABASE_URL; measure it with another workload, or write a second target without `postgres`",
+            "{}: the workload `{}` brings its own database with a table in it, and services = [\"postgres\"] of [target.{}] another: both are DATABASE_URL; measure it with another workload, or write a second target without `postgres`",
             target.id, workload.id, target.manifest.name
         )
     })

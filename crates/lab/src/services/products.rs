@@ -164,7 +164,7 @@ impl Postgres {
         let sql = format!("SELECT verb, sum(calls)::bigint FROM (
             SELECT calls, said, lower((regexp_match(said, '\\m(select|insert|update|delete)\\M', 'i'))[1]) AS verb
             FROM {STATEMENTS} AND said ~* $2 AND ({OF_OTHERS} OR $1)) AS on_table
-            WHERE verb <> 'select' OR said ~* ALL ($3) OR regexp_replace(said, 'count\\s*\\(\\s*\\*\\s*\\)', '', 'gi') ~ '\\*'
+            WHERE verb IN ('insert', 'update', 'delete') OR verb = 'select' AND (said ~* ALL ($3) OR regexp_replace(said, 'count\\s*\\(\\s*\\*\\s*\\)', '', 'gi') ~ '\\*')
             GROUP BY verb");
         let (is_given, named) = (self.is_given(), word(TableKind::Products.name()));
         let columns = self.columns_as_words();

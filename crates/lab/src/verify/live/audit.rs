@@ -6,8 +6,8 @@ use super::meanwhile::Meanwhile;
 use crate::verify::Verdict;
 use crate::verify::stored::{Auditor, Flaw};
 
-/// How often a step is taken, after a first one of each: no more than a slow target has time for.
-const STEP_EVERY: Duration = Duration::from_millis(100);
+/// How often a step is taken, after a first one of each: rarely, because no figure shows this work.
+const STEP_EVERY: Duration = Duration::from_millis(200);
 
 /// What an auditor has found beside the loads of a target.
 #[derive(Debug, Default)]
