@@ -275,7 +275,10 @@ impl Auditor {
             ));
         };
         let mut expected = sent.clone();
-        expected["id"] = id.into();
+        let Some(fields) = expected.as_object_mut() else {
+            return Err(format!("the request has no product to compare with: {sent}"));
+        };
+        fields.insert("id".into(), id.into());
         if let Some(difference) = difference(&json!(row), &expected) {
             return Err(format!("the table has not what was sent: {difference}"));
         }
@@ -310,8 +313,10 @@ impl Auditor {
         let first = parsed(answer).map_err(Flaw::Wrong)?;
         let rows = if first.is_array() { first } else { json!([first]) };
         let rows: Vec<Product> = serde_json::from_value(rows).unwrap_or_default();
-        let mut own = rows.into_iter().filter(|row| (1..=PRODUCTS).contains(&row.id));
-        let Some(Product { id, price: before, .. }) = own.next() else { return Ok(()) };
+        let own: Vec<Product> =
+            rows.into_iter().filter(|row| (1..=PRODUCTS).contains(&row.id)).collect();
+        let chosen = self.draw.below(own.len().max(1) as u64) as usize;
+        let Some(&Product { id, price: before, .. }) = own.get(chosen) else { return Ok(()) };
         let price = 1_000_000 - self.draw.below(900_000) as i32;
         self.table.set_price(id, price).map_err(Flaw::Wrong)?;
         // At once: a cache may live for milliseconds.
