@@ -2,7 +2,7 @@
 //! fails, with nothing edited in between.
 //!
 //! The templates are in the folder `first_hour`, as the tools of their communities write them.
-use super::support::{Outcome, Started, command, commit, git, without_job};
+use super::support::{Outcome, Started, command, commit, copy, git, without_job};
 use pippin_stats::gate::comparing::USUAL_GATES;
 use pippin_testing::patience::alone;
 use pippin_testing::skipped::skip;
@@ -142,19 +142,9 @@ const TEMPLATES: &[Template] = &[
     },
 ];
 
-/// Copies the files of a folder, and those below it.
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let name = entry.file_name().into_string().unwrap();
-        let copied =
-            to.join(name.strip_suffix(".txt").filter(|it| it.contains('.')).unwrap_or(&name));
-        if entry.path().is_dir() {
-            copy(&entry.path(), &copied);
-        } else {
-            std::fs::copy(entry.path(), copied).unwrap();
-        }
-    }
+/// A name that ends with `.txt` behind another ending stands for the one without.
+fn stands_for(name: &str) -> &str {
+    name.strip_suffix(".txt").filter(|it| it.contains('.')).unwrap_or(name)
 }
 
 /// The program in a repository, as outside of any job, and with the folders of the user's package
@@ -170,7 +160,7 @@ fn pippin(folder: &Path, arguments: &[&str]) -> Outcome {
 fn repository(template: &Template) -> TempDir {
     let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
     let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/first_hour");
-    copy(&templates.join(template.folder), folder.path());
+    copy(&templates.join(template.folder), folder.path(), stands_for);
     git(folder.path(), &["init", "-q", "-b", "main"]);
     commit(folder.path(), "the template");
     folder

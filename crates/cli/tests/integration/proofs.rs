@@ -446,12 +446,21 @@ fn an_upstream_call_shared_under_load_only() {
     assert_eq!(trial.verdict, Verdict::Invalid);
 }
 
+/// A cheat under a load of 2 s with so many connections.
+fn cheats_under_load(cheat: &str, workload: &str, connections: u32) -> (Checkout, Outcome) {
+    let checkout = Checkout::with_cheat(cheat, &[workload]);
+    let load = format!(
+        "kind = \"closed\"\nconnections = {connections}\nduration = \"2s\"\nwarm_up = \"none\"\n"
+    );
+    checkout.write("plans/plan.toml", &plan(workload, &["test/it"], &load));
+    let outcome = checkout.pippin(&["run", "plan", "--install"]);
+    (checkout, outcome)
+}
+
 #[test]
 fn rows_that_are_5_ms_old_are_stale_while_the_table_changes() {
-    let checkout = Checkout::with_cheat("users-cached-5ms", &["users"]);
-    let load = "kind = \"closed\"\nconnections = 4\nduration = \"2s\"\nwarm_up = \"none\"\n";
-    checkout.write("plans/plan.toml", &plan("users", &["test/it"], load));
-    checkout.pippin(&["run", "plan", "--install"]).exits(3).says(&[
+    let (checkout, outcome) = cheats_under_load("users-cached-5ms", "users", 4);
+    outcome.exits(3).says(&[
         "proof changes under the load:",
         "lacked a change of the table that was committed before their requests were sent",
         "proof queries under the load: PostgreSQL counts",
@@ -461,10 +470,8 @@ fn rows_that_are_5_ms_old_are_stale_while_the_table_changes() {
 
 #[test]
 fn products_that_are_hidden_under_load_alone_are_found_when_it_is_over() {
-    let checkout = Checkout::with_cheat("crud-hides-under-load", &["crud"]);
-    let load = "kind = \"closed\"\nconnections = 8\nduration = \"2s\"\nwarm_up = \"none\"\n";
-    checkout.write("plans/plan.toml", &plan("crud", &["test/it"], load));
-    checkout.pippin(&["run", "plan", "--install"]).exits(3).says(&[
+    let (checkout, outcome) = cheats_under_load("crud-hides-under-load", "crud", 8);
+    outcome.exits(3).says(&[
         "proof stored under the load: the table has",
         "rows more of the category `gone`, and by the answers it would be",
         "proof queries under the load: PostgreSQL counts",

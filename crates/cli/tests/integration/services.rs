@@ -1,5 +1,5 @@
 //! A database that the user gave.
-use super::support::{Checkout, alive_with, pippin_with, plan};
+use super::support::{Checkout, Started, alive_with, pippin_with, plan};
 use std::process::{Child, Command, Stdio};
 
 /// The address of the private cluster of the current run, from its target.
@@ -144,13 +144,19 @@ fn a_table_of_the_users_own_is_left_alone_and_a_target_that_owns_its_table_is_do
     checkout.left_nothing();
 }
 
-#[test]
-fn a_target_may_write_products_and_nothing_else() {
-    let checkout = Checkout::with_cheat("right", &["crud"]);
+/// A server that behaves under a long load of this workload, and the address of its database.
+fn under_a_long_load(workload: &str) -> (Checkout, Started, String) {
+    let checkout = Checkout::with_cheat("right", &[workload]);
     let profile = "kind = \"closed\"\nconnections = 1\nduration = \"60s\"\nwarm_up = \"none\"\n";
-    checkout.write("plans/long.toml", &plan("crud", &["test/it"], profile));
+    checkout.write("plans/long.toml", &plan(workload, &["test/it"], profile));
     let run = checkout.start(&["run", "long", "--install"]);
     let url = database_of(&checkout);
+    (checkout, run, url)
+}
+
+#[test]
+fn a_target_may_write_products_and_nothing_else() {
+    let (checkout, run, url) = under_a_long_load("crud");
     let made =
         "INSERT INTO products (name, category, price) VALUES ('mine', 'x', 1) RETURNING name";
     assert!(sql(&url, made).starts_with("mine"));
@@ -176,11 +182,7 @@ fn a_target_may_write_products_and_nothing_else() {
 
 #[test]
 fn the_database_of_a_run_lets_in_its_targets_alone_and_they_may_read_and_no_more() {
-    let checkout = Checkout::with_cheat("right", &["users"]);
-    let profile = "kind = \"closed\"\nconnections = 1\nduration = \"60s\"\nwarm_up = \"none\"\n";
-    checkout.write("plans/long.toml", &plan("users", &["test/it"], profile));
-    let run = checkout.start(&["run", "long", "--install"]);
-    let url = database_of(&checkout);
+    let (checkout, run, url) = under_a_long_load("users");
 
     let (login, place) = url.strip_prefix("postgres://").unwrap().split_once('@').unwrap();
     let (user, password) = login.split_once(':').unwrap();

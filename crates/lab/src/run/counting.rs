@@ -21,8 +21,10 @@ use crate::target::{Kind, Target};
 
 /// The requests of the first load.
 const FEW: u64 = 200;
-/// The most of the second, under callgrind and by the processor's counter.
-const MANY: [u64; 2] = [8_200, 100_200];
+/// The most of the second under callgrind, where each takes many times as long.
+const MANY_UNDER_CALLGRIND: u64 = 8_200;
+/// The most of the second for the processor's counter.
+const MANY: u64 = 100_200;
 /// How long the additional requests of the second load may take.
 const BUDGET: Duration = Duration::from_secs(5);
 /// How long a target gets requests before the processor's counter counts them: a runtime may compile.
@@ -30,22 +32,24 @@ const WARM_NS: u64 = 10_000_000_000;
 /// Runtimes that callgrind 3.19 cannot run, or that make their code while they run.
 const NOT_UNDER_CALLGRIND: [&str; 7] = ["beam", "bun", "deno", "dotnet", "go", "jvm", "node"];
 
+/// What is said in front of the reason.
+const UNREADABLE: &str = "the processor's counter cannot be read here";
+
 /// What can count here: at least one of them.
 #[derive(Debug, Clone)]
 pub(super) struct Counters {
-    callgrind: Option<Callgrind>,
-    /// Or why the processor's cannot be read.
+    /// Or why it cannot be used.
+    callgrind: Result<Callgrind, String>,
+    /// Or why it cannot be read.
     processor: Result<ProcessorCounter, String>,
 }
 
 impl Counters {
     fn find() -> Result<Self, LabError> {
-        match (Callgrind::find(), ProcessorCounter::find()) {
-            (Ok(callgrind), processor) => Ok(Self { callgrind: Some(callgrind), processor }),
-            (Err(_), Ok(processor)) => Ok(Self { callgrind: None, processor: Ok(processor) }),
-            (Err(error), Err(why)) => Err(LabError::User(format!(
-                "{error}; the processor's own counter cannot be read here: {why}"
-            ))),
+        let callgrind = Callgrind::find().map_err(|error| error.to_string());
+        match (callgrind, ProcessorCounter::find()) {
+            (Err(error), Err(why)) => Err(LabError::User(format!("{error}; {UNREADABLE}: {why}"))),
+            (callgrind, processor) => Ok(Self { callgrind, processor }),
         }
     }
 }
@@ -128,9 +132,7 @@ impl Execution<'_> {
                 let counted = self.count_by(id, processor, services)?;
                 Ok(counted.map_err(|more| format!("{why}; {more}")))
             }
-            (Err(why), Err(more)) => {
-                Ok(Err(format!("{why}; the processor's counter cannot be read here: {more}")))
-            }
+            (Err(why), Err(more)) => Ok(Err(format!("{why}; {UNREADABLE}: {more}"))),
             (counted, _) => Ok(counted),
         }
     }
@@ -141,7 +143,7 @@ impl Execution<'_> {
         if matches!(target.kind, Kind::Catalog) && NOT_UNDER_CALLGRIND.contains(&runtime) {
             return Err(format!("callgrind does not count programs of the runtime `{runtime}`"));
         }
-        counters.callgrind.as_ref().ok_or_else(|| "valgrind is not installed".into())
+        counters.callgrind.as_ref().map_err(Clone::clone)
     }
 
     /// By two starts under callgrind, with a load each.
@@ -151,15 +153,7 @@ impl Execution<'_> {
         callgrind: &Callgrind,
         services: &mut Services,
     ) -> Result<Counted<Instructions>, LabError> {
-        let (few, took) = match self.count_once(id, FEW, callgrind, services)? {
-            Ok(counted) => counted,
-            Err(why) => return Ok(Err(why)),
-        };
-        let many = second(took, MANY[0]);
-        let counted = self.count_once(id, many, callgrind, services)?;
-        Ok(counted.and_then(|(counted, _)| {
-            Instructions::between(Counter::Callgrind, [FEW, many], [few, counted])
-        }))
+        two_loads(Counter::Callgrind, |requests| self.count_once(id, requests, callgrind, services))
     }
 
     /// Starts a target under callgrind and lets one user ask it. Tells how many instructions it took from
@@ -208,7 +202,7 @@ impl Execution<'_> {
         processor: &ProcessorCounter,
     ) -> Result<Counted<Instructions>, LabError> {
         self.ask(running, StopRule::after(WARM_NS))?;
-        let of = |requests: u64| -> Result<Counted<(u64, Duration)>, LabError> {
+        two_loads(Counter::Processor, |requests| {
             let counting = match processor.begin(&processes(running.roots())) {
                 Ok(counting) => counting,
                 Err(why) => return Ok(Err(why)),
@@ -217,15 +211,7 @@ impl Execution<'_> {
             let counted = counting.end();
             let (good, took) = asked?;
             Ok(all_right(good, requests).and_then(|()| Ok((counted?, took))))
-        };
-        let (few, took) = match of(FEW)? {
-            Ok(counted) => counted,
-            Err(why) => return Ok(Err(why)),
-        };
-        let many = second(took, MANY[1]);
-        Ok(of(many)?.and_then(|(counted, _)| {
-            Instructions::between(Counter::Processor, [FEW, many], [few, counted])
-        }))
+        })
     }
 
     /// A target that runs; or why it does not.
@@ -293,6 +279,25 @@ fn all_right(good: u64, requests: u64) -> Counted<()> {
     Ok(())
 }
 
+/// What two loads say. `load` has so many requests, and tells how many instructions were counted and how
+/// long it took.
+fn two_loads(
+    by: Counter,
+    mut load: impl FnMut(u64) -> Result<Counted<(u64, Duration)>, LabError>,
+) -> Result<Counted<Instructions>, LabError> {
+    let (few, took) = match load(FEW)? {
+        Ok(counted) => counted,
+        Err(why) => return Ok(Err(why)),
+    };
+    let most = match by {
+        Counter::Callgrind => MANY_UNDER_CALLGRIND,
+        Counter::Processor => MANY,
+    };
+    let many = second(took, most);
+    let counted = load(many)?;
+    Ok(counted.and_then(|(counted, _)| Instructions::between(by, [FEW, many], [few, counted])))
+}
+
 /// The requests of the second load, if those of the first took so long.
 fn second(took: Duration, most: u64) -> u64 {
     let affordable = BUDGET.as_secs_f64() / took.as_secs_f64().max(1e-9) * FEW as f64;
@@ -305,7 +310,7 @@ mod tests {
 
     #[test]
     fn slow_targets_get_fewer_requests_and_none_gets_too_few() {
-        let [most, _] = MANY;
+        let most = MANY_UNDER_CALLGRIND;
         assert_eq!(second(Duration::from_millis(50), most), most);
         assert_eq!(second(Duration::from_secs(1), most), FEW + 1_000);
         assert_eq!(second(Duration::from_secs(60), most), 2 * FEW);

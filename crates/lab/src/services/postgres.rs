@@ -78,8 +78,7 @@ impl Postgres {
         let most_connections = settings.database_connections / settings.tables.max(1);
         if let Some(url) = given_server::url()? {
             let mut client = Client::connect(&url, NoTls).map_err(|error| {
-                let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
-                LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {why}"))
+                LabError::User(format!("PIPPIN_DATABASE_URL: cannot connect: {}", said(&error)))
             })?;
             refuse_foreign(&mut client, &url, kind)?;
             make_table(&mut client, &url, kind, true)?;
@@ -359,18 +358,25 @@ pub(super) fn word(name: &str) -> String {
     format!("\\m{name}\\M")
 }
 
+/// What PostgreSQL says of an error, or what is known of it otherwise.
+pub(super) fn said(error: &::postgres::Error) -> String {
+    error.as_db_error().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 /// Why the account of statements is not there, and what to do.
 pub(super) fn no_account(error: &::postgres::Error) -> String {
-    let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
     format!(
-        "PostgreSQL's account of statements cannot be read ({why}); install its extension pg_stat_statements (Debian: postgresql-contrib)"
+        "PostgreSQL's account of statements cannot be read ({}); install its extension pg_stat_statements (Debian: postgresql-contrib)",
+        said(error)
     )
 }
 
 pub(super) fn run(client: &mut Client, sql: &str) -> Result<(), LabError> {
     client.batch_execute(sql).map_err(|error| {
-        let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
-        LabError::User(format!("PostgreSQL refuses to make a database for a target: {why}"))
+        LabError::User(format!(
+            "PostgreSQL refuses to make a database for a target: {}",
+            said(&error)
+        ))
     })
 }
 

@@ -4,7 +4,7 @@ use postgres::{Client, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use super::postgres::{OF_OTHERS, Postgres, STATEMENTS, connect, no_account, word};
+use super::postgres::{OF_OTHERS, Postgres, STATEMENTS, change, connect, no_account, said, word};
 use super::table_kind::TableKind;
 
 /// A row of the table, and what a target sends of it.
@@ -77,8 +77,7 @@ impl ProductTable {
 }
 
 fn failed(what: &str, error: &::postgres::Error) -> String {
-    let why = error.as_db_error().map_or(error.to_string(), ToString::to_string);
-    format!("{what} the table `products`: {why}")
+    format!("{what} the table `products`: {}", said(error))
 }
 
 fn product(row: &Row) -> Product {
@@ -111,9 +110,7 @@ impl Products for ProductTable {
     }
 
     fn set_price(&mut self, id: i32, price: i32) -> Result<(), String> {
-        let sql = "UPDATE products SET price = $2 WHERE id = $1";
-        let changed = self.0.execute(sql, &[&id, &price]);
-        changed.map(drop).map_err(|error| failed("change", &error))
+        change(&mut self.0, TableKind::Products, id, &price.to_string())
     }
 }
 

@@ -8,15 +8,15 @@ use tempfile::TempDir;
 use super::pippin::{Outcome, Started, pippin};
 use super::processes::{alive_with, until};
 
-/// Copies what is in a folder, with the folders in it.
-fn copy_all(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let (path, place) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() {
-            fs::create_dir(&place).unwrap();
-            copy_all(&path, &place);
+/// Copies the files of a folder, and those below it, each with the name that this makes of its own.
+pub fn copy(from: &Path, to: &Path, named: fn(&str) -> &str) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to.join(name), named);
         } else {
-            fs::copy(path, place).unwrap();
+            fs::copy(entry.path(), to.join(named(&name))).unwrap();
         }
     }
 }
@@ -31,10 +31,10 @@ impl Checkout {
     /// With the shipped workloads, without targets and plans.
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
-        for name in ["targets", "workloads", "plans"] {
+        for name in ["targets", "plans"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        copy_all(&repository().join("workloads"), &folder.path().join("workloads"));
+        copy(&repository().join("workloads"), &folder.path().join("workloads"), |name| name);
         Self { folder }
     }
 

@@ -441,3 +441,34 @@ fn none_too_early(load: &LoadResult, least_ns: u64) -> Verdict {
         format_ns(least_ns)
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pippin_model::example::ExampleTrial;
+    use std::path::Path;
+    use std::time::Duration;
+
+    /// What is not certain is said of its proof, whichever that is.
+    #[test]
+    fn a_doubt_stands_with_its_proof() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads/upload.toml");
+        let workload = Workload::read(&path).unwrap();
+        let way = Way::plain("127.0.0.1:1".parse().unwrap());
+        let (mut services, mut live) = (Services::default(), Live(Kind::Uploads(Arc::default())));
+        let mut subject = Subject {
+            way: &way,
+            workload: &workload,
+            samples: &[],
+            services: &mut services,
+            live: &mut live,
+            limit: Duration::from_secs(1),
+            closes: false,
+        };
+        let load = ExampleTrial::hello().build().load.unwrap();
+        let outcomes = prove(&mut subject, &load);
+        let doubts: Vec<(&str, Option<&str>)> =
+            outcomes.iter().map(|it| (it.proof.as_str(), it.doubt.as_deref())).collect();
+        assert_eq!(doubts, [(DIGESTS, Some(NO_LONG_DIGEST))]);
+    }
+}
