@@ -274,8 +274,8 @@ mod tests {
                 );
             }
         }
-        // One after the other: 60 s.
-        assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+        // One after the other they would take 60 s.
+        assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
         let account = server.stop().unwrap();
         assert_eq!((account.calls, account.answers, account.connections), (600, 600, 300));
         assert_eq!(account.late.count(), 600);

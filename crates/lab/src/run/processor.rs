@@ -114,41 +114,55 @@ mod tests {
         }
     }
 
-    /// The clock of a process is an event that virtual machines have too, and the kernel keeps an account of
-    /// it by other means (`/proc/PID/schedstat`).
+    /// Faults of pages are an event that virtual machines have too, and the kernel keeps an account of them
+    /// for each process: fields `minflt` and `cminflt` of `/proc/PID/stat` (proc_pid_stat(5)).
     #[test]
     fn a_count_is_what_the_kernel_says_of_the_process_and_its_children() {
-        let clock = match ProcessorCounter::of("task-clock") {
-            Ok(clock) => clock,
+        let faults = match ProcessorCounter::of("minor-faults") {
+            Ok(faults) => faults,
             Err(why) => return pippin_testing::skipped::skip("counts by perf", &why),
         };
-        // Reads a line, works in a child and by itself, and says so.
-        let works = "read x; i=0; (while [ $i -lt 600000 ]; do i=$((i+1)); done); \
-                     while [ $i -lt 600000 ]; do i=$((i+1)); done; echo done; read x";
+        // Says when it begins, takes memory in a child and by itself, and waits.
+        let takes = "x=0123456789abcdef; i=0; while [ $i -lt 16 ]; do x=$x$x; i=$((i+1)); done";
+        let works = format!("echo ready; read y; ({takes}); {takes}; echo done; read y");
         let mut shell = Command::new("sh")
-            .args(["-c", works])
+            .args(["-c", &works])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let pid = shell.id() as i32;
-        let counting = clock.begin(&[pid]).unwrap();
         let mut input = shell.stdin.take().unwrap();
+        let mut output = BufReader::new(shell.stdout.take().unwrap());
+        let mut waits_for = |word: &str| {
+            let mut said = String::new();
+            output.read_line(&mut said).unwrap();
+            assert_eq!(said.trim_end(), word);
+        };
+        waits_for("ready");
+        let account = || {
+            let stat = KernelFiles::default().text(&format!("proc/{pid}/stat")).unwrap();
+            // Behind the name: minflt and cminflt are the 8th and the 9th field from the state.
+            let fields: Vec<u64> = stat
+                .rsplit_once(')')
+                .unwrap()
+                .1
+                .split_whitespace()
+                .skip(7)
+                .take(2)
+                .map(|field| field.parse().unwrap())
+                .collect();
+            fields.iter().sum::<u64>()
+        };
+        let counting = faults.begin(&[pid]).unwrap();
+        let before = account();
         writeln!(input).unwrap();
-        let mut said = String::new();
-        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut said).unwrap();
-        let counted_ms = counting.end().unwrap() as f64;
-        let account = KernelFiles::default().line(&format!("proc/{pid}/schedstat")).unwrap();
-        let own_ns: f64 = account.split(' ').next().unwrap().parse().unwrap();
-        let stat = KernelFiles::default().text(&format!("proc/{pid}/stat")).unwrap();
-        // Behind the name: cutime and cstime are the 14th and 15th field of proc_pid_stat(5) from the state.
-        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        let ticks: f64 = fields[13..15].iter().map(|field| field.parse::<f64>().unwrap()).sum();
-        let kernel_ms = own_ns / 1e6 + ticks * 10.0;
+        waits_for("done");
+        let counted = counting.end().unwrap();
+        let of_kernel = account() - before;
         drop(input);
         shell.wait().unwrap();
-        // Ticks of a child are a hundredth of a second; the shell's start was before the count.
-        assert!((counted_ms - kernel_ms).abs() < 40.0, "{counted_ms} and {kernel_ms} ms");
-        assert!(counted_ms > 0.0);
+        assert!(of_kernel > 500, "{of_kernel} faults: the shell took no memory");
+        assert_eq!(counted, of_kernel);
     }
 }
