@@ -18,6 +18,8 @@
 pub(crate) mod client;
 mod datagrams;
 mod frame;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 mod protocol;
 mod qpack;
 mod session;
