@@ -52,7 +52,7 @@ impl Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
     Target {
         name: "decoder",
         about: "answers of HTTP/1.1",
