@@ -269,6 +269,14 @@ pub enum EngineError {
         /// What came instead.
         why: String,
     },
+    /// The server does not speak HTTP/3.
+    #[error("HTTP/3 with {address} fails: {why}")]
+    NoHttp3 {
+        /// With whom.
+        address: String,
+        /// Why there is no connection.
+        why: String,
+    },
     /// The server does not open a WebSocket.
     #[error("no WebSocket with {address}: {why}")]
     NoWebSocket {

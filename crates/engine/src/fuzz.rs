@@ -10,6 +10,7 @@ use pippin_model::load::tls::TlsSpec;
 
 use crate::protocol::http1::{DecodeError, Decoder, HeadCache, HeadInfo, Rules, Sink};
 pub use crate::protocol::http2::fuzz::{frames, hpack};
+pub use crate::protocol::http3::fuzz::{answer, section};
 use crate::tls::{Client, Session};
 
 /// The number of an outcome.

@@ -40,6 +40,7 @@ use pippin_model::result::{LoadResult, Window};
 
 pub use blocking::Place;
 pub use error::{EngineError, Remedy};
+use protocol::http3;
 pub use protocol::{http1, http2, websocket};
 pub use request::referee::{Briefing, Exchange, Referee};
 pub use run::gate::Gate;
@@ -116,6 +117,9 @@ pub fn try_connection<'a>(
     timeout: Duration,
 ) -> Result<Option<Negotiated>, EngineError> {
     let place = place.into();
+    if protocol == Protocol::Http3 {
+        return try_quic(&place, tls, timeout).map(Some);
+    }
     let stream = blocking::Stream::connect(place, tls, protocol, timeout)?;
     let negotiated = stream.negotiated().cloned();
     match protocol {
@@ -128,9 +132,23 @@ pub fn try_connection<'a>(
                 EngineError::NoHttp2 { address: place.to_string(), why: why.to_string() }
             })?;
         }
-        Protocol::WebSocket => {}
+        Protocol::Http3 | Protocol::WebSocket => {}
     }
     Ok(negotiated)
+}
+
+/// Makes one handshake of QUIC as a load would, and says goodbye.
+fn try_quic(
+    place: &Place<'_>,
+    tls: Option<&TlsSpec>,
+    timeout: Duration,
+) -> Result<Negotiated, EngineError> {
+    let refused = |why: String| EngineError::NoHttp3 { address: place.to_string(), why };
+    let tls = tls.ok_or_else(|| refused("QUIC has TLS in it: write https://".into()))?;
+    let (address, source) =
+        place.over_udp().ok_or_else(|| refused("it goes over UDP: give an address".into()))?;
+    let client = tls::Client::new(tls, Protocol::Http3)?;
+    http3::client::greet(address, source, &client, timeout).map_err(refused)
 }
 
 /// Opens a connection to each place of a load as the load will, and closes it. So a wrong
@@ -143,7 +161,7 @@ pub fn try_places(spec: &LoadSpec, timeout: Duration) -> Result<(), EngineError>
     let tls = spec.tls.as_ref();
     Place::all_of(spec).try_for_each(|place| match spec.protocol {
         Protocol::Http1 if tls.is_none() => Ok(()),
-        Protocol::Http1 | Protocol::Http2 => {
+        Protocol::Http1 | Protocol::Http2 | Protocol::Http3 => {
             try_connection(place, tls, spec.protocol, timeout).map(drop)
         }
         Protocol::WebSocket => spec
@@ -209,6 +227,7 @@ pub fn check_request(request: &Request, protocol: Protocol) -> Result<(), String
     match protocol {
         Protocol::Http1 => http1::request::check(request).map_err(|why| why.to_string()),
         Protocol::Http2 => http2::check(request),
+        Protocol::Http3 => http3::check(request),
         Protocol::WebSocket => websocket::check(request),
     }
 }

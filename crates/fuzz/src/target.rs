@@ -52,7 +52,7 @@ impl Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
     Target {
         name: "decoder",
         about: "answers of HTTP/1.1",
@@ -113,6 +113,51 @@ pub const TARGETS: [Target; 11] = [
             b"\x82\xff\xff",
             b"\xff\xff\xff\xff\xff\x0f",
             b"\x0f\x0d\x015",
+        ],
+    },
+    Target {
+        name: "http3",
+        about: "answers of HTTP/3",
+        feed: fuzz::answer,
+        seeds: || {
+            Ok(vec![
+                b"\x03\x01\x03\0\0\xd9\0\x05hello".to_vec(),
+                b"\x01\x01\x06\0\0\xd9\x54\x015\0\x05hello\x01\x06\0\0\x21a\x01b".to_vec(),
+                b"\x07\x01\x03\0\0\xd8\x01\x03\0\0\xff\x01".to_vec(),
+            ])
+        },
+        words: &[
+            b"\x01\x03\0\0\xd9",
+            b"\x01\x03\0\0\xd8",
+            b"\0\x05hello",
+            b"\0\x40\x05hello",
+            b"\0\0",
+            b"\x21\x01x",
+            b"\x01\x06\0\0\x21a\x01b",
+            b"\x04\0",
+            b"\x07\x01\0",
+            b"\x80\0\0\x01",
+            b"\xc0\0\0\0\0\0\0\0",
+        ],
+    },
+    Target {
+        name: "qpack",
+        about: "sections of fields of HTTP/3",
+        feed: fuzz::section,
+        seeds: || {
+            Ok(vec![b"\0\0\xd9\x54\x015\x21a\x01b".to_vec(), b"\0\0\x51\x0b/index.html".to_vec()])
+        },
+        words: &[
+            b"\0\0",
+            b"\xd9",
+            b"\xff\x01",
+            b"\x54\x015",
+            b"\x21a\x01b",
+            b"\x27\0",
+            b"\x29\x81",
+            b"\x80",
+            b"\x10",
+            b"\xff\xff\xff\xff\xff\x0f",
         ],
     },
     Target {

@@ -12,6 +12,8 @@ use crate::sock_diag::{BY_FAMILY, SockDiag, attributes, number};
 
 /// The state LISTEN (include/net/tcp_states.h), as a set of states.
 const LISTENING: u32 = 1 << 10;
+/// The state CLOSE, which UDP sockets have that are not connected.
+const UNCONNECTED: u32 = 1 << 7;
 /// `INET_DIAG_SKMEMINFO` (include/uapi/linux/inet_diag.h), and where the socket's drops are in it
 /// (`SK_MEMINFO_DROPS`).
 const MEMORY: u16 = 7;
@@ -103,10 +105,26 @@ impl Listeners {
     /// # Errors
     /// If the kernel does not tell.
     pub fn all(&mut self) -> io::Result<Vec<(u16, Listener)>> {
+        self.sockets(|family| request(family, LISTENING, 1 << (MEMORY - 1)))
+    }
+
+    /// All UDP sockets of this network namespace that are bound and not connected, with their ports:
+    /// those of servers among them.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn bound_to_udp(&mut self) -> io::Result<Vec<(u16, Listener)>> {
+        self.sockets(|family| {
+            let mut request = request(family, UNCONNECTED, 0);
+            request[1] = libc::IPPROTO_UDP as u8;
+            request
+        })
+    }
+
+    fn sockets(&mut self, request: impl Fn(i32) -> Vec<u8>) -> io::Result<Vec<(u16, Listener)>> {
         let mut all = Vec::new();
         for family in [libc::AF_INET, libc::AF_INET6] {
-            let request = request(family, LISTENING, 1 << (MEMORY - 1));
-            self.0.dump(BY_FAMILY, &request, |message| all.extend(listener(message)))?;
+            self.0.dump(BY_FAMILY, &request(family), |message| all.extend(listener(message)))?;
         }
         Ok(all)
     }
@@ -190,6 +208,17 @@ pub(crate) fn address(message: &[u8], at: usize) -> Option<IpAddr> {
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_bound_udp_socket_is_found_and_a_connected_one_is_not() {
+        let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let client = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        client.connect(server.local_addr().unwrap()).unwrap();
+        let found = Listeners::open().unwrap().bound_to_udp().unwrap();
+        let ports: Vec<u16> = found.iter().map(|(port, _)| *port).collect();
+        assert!(ports.contains(&server.local_addr().unwrap().port()), "{ports:?}");
+        assert!(!ports.contains(&client.local_addr().unwrap().port()), "{ports:?}");
+    }
 
     #[test]
     fn a_message_is_read_field_by_field_and_a_short_one_is_none() {

@@ -58,6 +58,8 @@ const MOMENT: Duration = Duration::from_millis(20);
 pub enum Place {
     /// To TCP addresses.
     Addresses(Vec<SocketAddr>),
+    /// By datagrams of UDP, to these addresses.
+    Udp(Vec<SocketAddr>),
     /// To a unix socket.
     UnixSocket(PathBuf),
 }
@@ -110,6 +112,7 @@ pub fn behind(place: &Place) -> Result<Servers, NoServer> {
     let files = KernelFiles::default();
     match place {
         Place::Addresses(addresses) => of_sockets(&files, &inodes(&files, addresses)?),
+        Place::Udp(addresses) => of_sockets(&files, &bound(addresses)?),
         Place::UnixSocket(path) => {
             let inodes: BTreeSet<u32> = unix_sockets::listening_at(path).into_iter().collect();
             if inodes.is_empty() { hinted(&files, path) } else { of_sockets(&files, &inodes) }
@@ -134,6 +137,25 @@ fn inodes(files: &KernelFiles, addresses: &[SocketAddr]) -> Result<BTreeSet<u32>
         (false, _) => Ok(inodes),
         (true, true) => Err(NoServer::NobodyListens),
         (true, false) => Err(NoServer::Elsewhere),
+    }
+}
+
+/// The UDP sockets of this network namespace to which datagrams to these addresses come.
+fn bound(addresses: &[SocketAddr]) -> Result<BTreeSet<u32>, NoServer> {
+    let all = Listeners::open().and_then(|mut sockets| sockets.bound_to_udp());
+    let all = all.map_err(|_| NoServer::Hidden)?;
+    let own = addresses.iter().copied().map(canonical).filter(|address| is_own(*address));
+    let of_port = |port: u16| all.iter().filter(move |(at, _)| *at == port);
+    let serving = |address: SocketAddr| {
+        serving(of_port(address.port()).map(|(_, socket)| *socket).collect(), address.ip())
+    };
+    let own: Vec<SocketAddr> = own.collect();
+    let inodes: BTreeSet<u32> =
+        own.iter().flat_map(|address| serving(*address)).map(|socket| socket.inode).collect();
+    match (inodes.is_empty(), own.is_empty()) {
+        (false, _) => Ok(inodes),
+        (true, false) => Err(NoServer::NobodyListens),
+        (true, true) => Err(NoServer::Elsewhere),
     }
 }
 

@@ -230,6 +230,9 @@ impl ShapeArguments {
 pub struct ProtocolArguments {
     #[command(flatten)]
     pub http2: Http2Arguments,
+    /// HTTP/3 (QUIC), for https:// URLs; --streams is the streams of each connection, as over HTTP/2.
+    #[arg(long, conflicts_with_all = ["http2", "h2c", "grpc", "pipeline", "scenario", "digest", "proxy", "proxy_protocol", "unix_socket"])]
+    pub http3: bool,
     /// Call a method of gRPC: the URL's path is /PACKAGE.SERVICE/METHOD and -b @FILE the message,
     /// encoded (protobuf). Adds the five bytes before it, and the headers; over HTTP/2.
     #[arg(long, conflicts_with_all = ["json_body", "form", "data_urlencode", "method", "compressed", "requests", "urls_from_file", "scenario"])]
@@ -245,7 +248,7 @@ pub struct Http2Arguments {
     /// HTTP/2 without TLS (prior knowledge), for http:// URLs.
     #[arg(long, conflicts_with = "http2")]
     pub h2c: bool,
-    /// HTTP/2: streams of each connection. Each is a user with one request under way at a time.
+    /// HTTP/2 and HTTP/3: streams of each connection. Each is a user with one request under way at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub streams: u32,
 }

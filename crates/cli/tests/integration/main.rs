@@ -71,6 +71,7 @@ mod given;
 mod goals;
 mod help;
 mod http2;
+mod http3;
 mod https;
 mod installation;
 mod instructions;

@@ -64,6 +64,15 @@ impl<'a> Place<'a> {
         Self { source, ..self }
     }
 
+    /// The address and the source of its datagrams, if it can be reached by UDP: not through a proxy, and
+    /// not by a unix socket.
+    pub(crate) const fn over_udp(&self) -> Option<(SocketAddr, Option<IpAddr>)> {
+        match (self.at, self.proxy, self.proxy_header) {
+            (At::Tcp(address), None, None) => Some((address, self.source)),
+            _ => None,
+        }
+    }
+
     /// Opens a connection within `limit`, sends nothing, and closes it: whether somebody listens.
     ///
     /// # Errors
@@ -74,13 +83,33 @@ impl<'a> Place<'a> {
         self.open(Instant::now() + limit).map(drop)
     }
 
+    /// Sends a datagram of one byte, which no QUIC begins with, and returns whether its kernel says that
+    /// nobody listens there. Another machine's kernel may say so later, or never.
+    ///
+    /// # Errors
+    /// [`EngineError::Unreachable`] if nobody listens. Other errors are about the source address.
+    pub fn reach_by_udp(&self) -> Result<(), EngineError> {
+        let At::Tcp(address) = self.at else { return Ok(()) };
+        let unreachable = |error| EngineError::Unreachable { address: self.to_string(), error };
+        let socket = self.bound(address, Type::DGRAM)?;
+        let ask = || {
+            socket.connect(&address.into())?;
+            socket.send(&[0])?;
+            match socket.take_error()? {
+                Some(error) => Err(error),
+                None => Ok(()),
+            }
+        };
+        ask().map_err(unreachable)
+    }
+
     /// A connection; nothing was sent over it. It is open before `until`, which bounds it from then
     /// on.
     pub(super) fn open(&self, until: Instant) -> Result<Socket, EngineError> {
         let unreachable = |error| EngineError::Unreachable { address: self.to_string(), error };
         match self.at {
             At::Tcp(address) => {
-                let socket = self.bound(address)?;
+                let socket = self.bound(address, Type::STREAM)?;
                 let connect = || {
                     socket.connect_timeout(&address.into(), left(until)?)?;
                     socket.set_tcp_nodelay(true)
@@ -97,8 +126,8 @@ impl<'a> Place<'a> {
     }
 
     /// A socket for this address, bound to the source address if there is one.
-    fn bound(&self, address: SocketAddr) -> Result<socket2::Socket, EngineError> {
-        let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, None)
+    fn bound(&self, address: SocketAddr, kind: Type) -> Result<socket2::Socket, EngineError> {
+        let socket = socket2::Socket::new(Domain::for_address(address), kind, None)
             .map_err(|error| EngineError::Unreachable { address: self.to_string(), error })?;
         if let Some(source) = self.source {
             if source.is_ipv4() != address.is_ipv4() {

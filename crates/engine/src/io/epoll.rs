@@ -17,6 +17,8 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// How often the buffer is filled from one socket before others have their turn. Who sends faster
 /// than we read would otherwise keep the thread for ever.
 const FULL_READS: u32 = 4;
+/// As many datagrams are read from one socket.
+const DATAGRAMS: u32 = 64;
 /// Events taken in one wait.
 const BATCH: usize = 256;
 
@@ -266,7 +268,9 @@ impl Epoll {
             return self.connected(slot);
         }
         // What has come is read first: a write may fail because the server has answered and gone.
-        if self.flags & (IN | CLOSING) != 0
+        // The error of a datagram that nobody received comes alone.
+        let with_bytes = if self.endpoints.is_datagram() { BROKEN } else { 0 };
+        if self.flags & (IN | CLOSING | with_bytes) != 0
             && let Some(event) = self.read(slot)
         {
             return Some(event);
@@ -300,19 +304,25 @@ impl Epoll {
 
     #[inline]
     fn read(&mut self, slot: u32) -> Option<Event> {
-        if self.full_reads == FULL_READS {
+        let is_datagram = self.endpoints.is_datagram();
+        if self.full_reads == if is_datagram { DATAGRAMS } else { FULL_READS } {
             return self.put_off(slot);
         }
         let fd = self.sockets[slot as usize].fd;
         self.syscalls += 1;
         match socket::receive(fd, &mut self.buffer) {
+            // An empty datagram says nothing.
+            Ok((0, _)) if is_datagram => {
+                self.full_reads += 1;
+                self.read(slot)
+            }
             Ok((0, _)) => {
                 self.flags = TAKEN | self.flags & OUT;
                 Some(Event::Closed { slot, errno: None })
             }
             Ok((length, stamp_unix_ns)) => {
                 (self.filled, self.stamp_unix_ns) = (length, stamp_unix_ns);
-                if self.filled < self.buffer.len() && self.flags & URGENT == 0 {
+                if !is_datagram && self.filled < self.buffer.len() && self.flags & URGENT == 0 {
                     // A short read means that the socket is empty; later data is a new edge
                     // (epoll(7), questions and answers, 9). But a read also ends before urgent data
                     // (tcp(7)), and more may follow.

@@ -117,7 +117,13 @@ pub(crate) struct Endpoints {
     /// Several writes may follow each other without an answer between them, as those of a TLS
     /// handshake, of HTTP/2 and of a PROXY header do: Nagle's algorithm would hold them back.
     sends_at_once: bool,
+    /// Connections are UDP sockets that are connected (QUIC).
+    is_datagram: bool,
 }
+
+/// The receive buffer of a UDP socket, of which the kernel may give less (net.core.rmem_max): several
+/// answers may lie in it while the thread reads others.
+const DATAGRAM_BUFFER_BYTES: libc::c_int = 4 << 20;
 
 impl Endpoints {
     /// # Errors
@@ -135,7 +141,14 @@ impl Endpoints {
                 || spec.tls.is_some()
                 || spec.proxy_header.is_some()
                 || spec.protocol != Protocol::Http1,
+            is_datagram: spec.protocol == Protocol::Http3,
         })
+    }
+
+    /// Whether connections are UDP sockets: a read has one datagram, which may be empty.
+    #[inline]
+    pub const fn is_datagram(&self) -> bool {
+        self.is_datagram
     }
 
     /// The addresses of the `nth` connection of the load. Targets and sources both take turns, so
@@ -160,14 +173,21 @@ impl Endpoints {
         let mode = if nonblocking { libc::SOCK_NONBLOCK } else { 0 };
         // SAFETY: no pointers.
         let fd = unsafe {
-            libc::socket(target.family(), libc::SOCK_STREAM | libc::SOCK_CLOEXEC | mode, 0)
+            let kind = if self.is_datagram { libc::SOCK_DGRAM } else { libc::SOCK_STREAM };
+            libc::socket(target.family(), kind | libc::SOCK_CLOEXEC | mode, 0)
         };
         if fd < 0 {
             return Err(errno());
         }
         stamps::enable(fd);
         let mut calls = 2;
-        if self.sends_at_once && target.family() != libc::AF_UNIX {
+        if self.is_datagram {
+            // QUIC looks itself how long datagrams may be (RFC 9000 section 14).
+            set_option(fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE);
+            set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, DATAGRAM_BUFFER_BYTES);
+            set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, DATAGRAM_BUFFER_BYTES);
+            calls += 3;
+        } else if self.sends_at_once && target.family() != libc::AF_UNIX {
             set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1);
             calls += 1;
         }
@@ -366,6 +386,7 @@ mod tests {
                 targets: all.iter().map(|target| (*target).into()).collect(),
                 sources: from.iter().map(|ip| SocketAddr::new(*ip, 0).into()).collect(),
                 sends_at_once: false,
+                is_datagram: false,
             };
             let pairs: HashSet<(*const KernelAddress, *const KernelAddress)> =
                 (0..u64::from(targets) * u64::from(sources))

@@ -412,6 +412,13 @@ impl Uring {
                 self.arm(slot);
                 None
             }
+            // An empty datagram says nothing.
+            Ok(_) if self.endpoints.is_datagram() => {
+                if !cqueue::more(flags) {
+                    self.arm(slot);
+                }
+                None
+            }
             Ok(_) => Some(Event::Closed { slot, errno: None }),
             _ => Some(Event::Closed { slot, errno: Some(-result) }),
         }

@@ -8,11 +8,13 @@
 //! |---|---|
 //! | `http1` | rendered requests, and a strict decoder |
 //! | `http2` | frames, header compression, flow control and streams, without a socket; a blocking client |
+//! | `http3` | HTTP/3 frames and header fields over QUIC, without a socket |
 //! | `websocket` | the opening handshake, frames and messages, without a socket; a blocking client |
 //! | `order` | in which order answers come |
 //! | `outgoing` | bytes of a protocol that wait for the kernel |
 pub mod http1;
 pub mod http2;
+pub(crate) mod http3;
 pub(crate) mod order;
 pub(crate) mod outgoing;
 pub mod websocket;
@@ -20,6 +22,7 @@ pub mod websocket;
 use std::sync::Arc;
 
 use pippin_model::load::LoadSpec;
+use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::result::ErrorKind;
 
@@ -29,6 +32,7 @@ use crate::protocol::order::Order;
 use crate::request::drawn::Value;
 use crate::request::wire::{Span, Wire};
 use crate::scenario::{Walker, WholeAnswer};
+use crate::tls::Client;
 
 /// A protocol, as one worker uses it.
 pub(crate) trait Protocol: Sized {
@@ -51,6 +55,9 @@ pub(crate) trait Protocol: Sized {
     const IN_PIECES: bool = false;
     /// Whether requests hold values that are drawn as they are sent ([`Protocol::render`]).
     const DRAWS: bool = false;
+    /// Whether connections have timers of their own ([`Protocol::due`]), and bytes come and go as
+    /// datagrams. Not if answers come in order.
+    const HAS_TIMERS: bool = false;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
     ///
@@ -64,6 +71,21 @@ pub(crate) trait Protocol: Sized {
     /// What the server asked the user of a connection before the load. Only where requests say who
     /// sends them by a digest.
     fn challenged(&mut self, _session: &mut Self::Session, _challenge: &Challenge) {}
+
+    /// What all connections of the load share for TLS. Only where the protocol secures itself.
+    fn secured_by(&mut self, _client: &Client) {}
+
+    /// The instant of what comes next, in nanoseconds of the load's clock. Only where connections have
+    /// timers.
+    #[inline]
+    fn at(&mut self, _now: u64) {}
+
+    /// When the connection is to be asked by [`Protocol::decode`], or by its greeting, with an empty
+    /// input if nothing comes before; `None` for never.
+    #[inline]
+    fn due(&self, _session: &mut Self::Session) -> Option<u64> {
+        None
+    }
 
     /// The connection is closed, or another one is about to be opened in its place: forgets what was
     /// the connection's, and keeps what is its user's.
@@ -136,6 +158,10 @@ pub(crate) trait Protocol: Sized {
 /// done. Not if answers come in order.
 pub(crate) trait Greets<P: Protocol> {
     const GREETS: bool = true;
+    /// Whether it is a handshake of TLS too (QUIC).
+    const SECURES: bool = false;
+    /// Why there is no connection, where it ends in the handshake.
+    const CLOSED: &'static str;
 
     /// Reads on in the handshake that [`Protocol::begin`] has begun, and appends what follows from it.
     fn greet(
@@ -154,8 +180,15 @@ pub(crate) trait Greets<P: Protocol> {
     /// Counts why a handshake failed.
     fn note_failure(protocol: &mut P, why: &str);
 
-    /// What was seen of WebSockets.
-    fn into_seen(protocol: P) -> Option<WebSocketUse>;
+    /// What was seen of the handshakes.
+    fn into_seen(protocol: P) -> Greeted;
+}
+
+/// What was seen of handshakes of a protocol's own.
+#[derive(Debug, Default)]
+pub(crate) struct Greeted {
+    pub websocket: Option<WebSocketUse>,
+    pub tls: Option<TlsUse>,
 }
 
 /// Connections can be used as soon as they are open.
@@ -163,6 +196,7 @@ pub(crate) struct AtOnce;
 
 impl<P: Protocol> Greets<P> for AtOnce {
     const GREETS: bool = false;
+    const CLOSED: &'static str = "";
 
     fn greet(_: &mut P, _: &mut P::Session, _: &[u8], _: &mut P::Out) -> Greeting {
         Greeting::Done { used: 0 }
@@ -176,8 +210,8 @@ impl<P: Protocol> Greets<P> for AtOnce {
 
     fn note_failure(_: &mut P, _: &str) {}
 
-    fn into_seen(_: P) -> Option<WebSocketUse> {
-        None
+    fn into_seen(_: P) -> Greeted {
+        Greeted::default()
     }
 }
 

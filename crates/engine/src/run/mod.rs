@@ -35,6 +35,7 @@ use crate::io::uring::{self, Uring};
 use crate::protocol::Protocol as _;
 use crate::protocol::http1::{Digested, Drawn, Http1, Uploading, Varied};
 use crate::protocol::http2::Http2;
+use crate::protocol::http3::Http3;
 use crate::protocol::outgoing::Frames;
 use crate::protocol::websocket::{Broadcast, WebSocket};
 use crate::record::outcome::Outcome;
@@ -140,6 +141,8 @@ fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, Eng
         (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
         (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
         (Protocol::Http2, true) => run_on::<Over<I, Tls, Http2>>(spec, control),
+        // What carries it secures itself.
+        (Protocol::Http3, _) => run_on::<Over<I, Tcp, Http3>>(spec, control),
         (Protocol::WebSocket, false) if spec.is_broadcast() => {
             run_on::<Over<I, Tcp, Broadcast>>(spec, control)
         }

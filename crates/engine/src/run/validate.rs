@@ -488,8 +488,29 @@ const PIPELINING: &str = Connections::PIPELINING;
 const STREAMS: &str = Connections::STREAMS;
 const WEBSOCKET: &str = "WebSocket";
 
+/// QUIC is neither TCP nor without TLS.
+fn quic(spec: &LoadSpec) -> Result<(), EngineError> {
+    if spec.protocol != Protocol::Http3 {
+        return Ok(());
+    }
+    none_of(
+        "HTTP/3",
+        [
+            (spec.tls.is_none(), "a URL without TLS", "QUIC has TLS in it: write https://"),
+            (spec.unix_socket.is_some(), "a unix socket", "QUIC goes over UDP: give an address"),
+            (spec.proxy.is_some(), "a proxy", "tunnels carry TCP alone: leave the proxy out"),
+            (
+                spec.proxy_header.is_some(),
+                "a PROXY header",
+                "it goes before the bytes of TCP: leave it out",
+            ),
+        ],
+    )
+}
+
 /// What only some protocols can do.
 fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
+    quic(spec)?;
     let Connections { pipeline, streams, requests_per_connection, .. } = spec.connections;
     match spec.protocol {
         Protocol::Http1 if streams > 1 => Err(contradicts(
@@ -510,17 +531,19 @@ fn protocol(spec: &LoadSpec) -> Result<(), EngineError> {
         {
             Err(contradicts("a status", WEBSOCKET, "its messages have none: leave the status out"))
         }
-        Protocol::Http1 | Protocol::Http2 if spec.messages.is_some() => Err(contradicts(
-            "a kind of messages",
-            "HTTP",
-            "only WebSocket has messages: leave the kind out",
-        )),
-        Protocol::Http1 | Protocol::Http2 if spec.first_words.is_some() => {
+        Protocol::Http1 | Protocol::Http2 | Protocol::Http3 if spec.messages.is_some() => {
+            Err(contradicts(
+                "a kind of messages",
+                "HTTP",
+                "only WebSocket has messages: leave the kind out",
+            ))
+        }
+        Protocol::Http1 | Protocol::Http2 | Protocol::Http3 if spec.first_words.is_some() => {
             Err(contradicts("first words", "HTTP", "only WebSocket has them: leave them out"))
         }
-        Protocol::Http2 if pipeline > 1 => Err(contradicts(
+        Protocol::Http2 | Protocol::Http3 if pipeline > 1 => Err(contradicts(
             PIPELINING,
-            "HTTP/2",
+            spec.protocol.name(),
             "its connections have streams instead: give a number of streams",
         )),
         _ if streams > 1 && requests_per_connection.is_some() => Err(contradicts(

@@ -50,6 +50,11 @@ impl Wheel {
         self.due.get(slot as usize).is_some_and(|due| *due != NEVER)
     }
 
+    /// When the timer of `slot` is due; `None` if it is not set.
+    pub fn due_of(&self, slot: u32) -> Option<u64> {
+        self.due.get(slot as usize).copied().filter(|due| *due != NEVER)
+    }
+
     /// Sets the timer of `slot`, which must not be set.
     ///
     /// # Panics

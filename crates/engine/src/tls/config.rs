@@ -62,6 +62,7 @@ impl Client {
             // A WebSocket begins as HTTP/1.1.
             Protocol::Http1 | Protocol::WebSocket => ("http/1.1", None),
             Protocol::Http2 => ("h2", Some("h2")),
+            Protocol::Http3 => ("h3", Some("h3")),
         };
         config.alpn_protocols = vec![name.into()];
         config.resumption = if spec.resume {

@@ -10,7 +10,7 @@ use super::link::losses;
 use super::{GreetingOf, Stack, Worker};
 use crate::error::{EngineError, panic_text};
 use crate::io::{Event, Io, Opening, Sending};
-use crate::protocol::{Greets, Protocol};
+use crate::protocol::{Greeted, Greets, Protocol};
 use crate::record::outcome::{Mark, Outcome};
 use crate::record::recorder::{Crossing, MEASURED, Message};
 use crate::time::clock::{self, Clock};
@@ -70,12 +70,13 @@ impl<S: Stack> Worker<'_, S> {
         while (!to_open.is_empty() || self.core.opening.connecting > 0)
             && self.core.timeline.instants().end == UNKNOWN
         {
-            self.now = S::Clock::now_ns();
+            self.read_clock();
             while self.core.opening.has_room()
                 && let Some(slot) = to_open.next()
             {
                 self.open(slot, self.now);
             }
+            self.run_timers();
             self.end_what_is_late()?;
             self.io.wait(MAX_WAIT_NS, 0)?;
             self.events();
@@ -102,7 +103,7 @@ impl<S: Stack> Worker<'_, S> {
         while self.now < until && self.core.timeline.instants().end == UNKNOWN {
             self.io.wait(MAX_WAIT_NS, 0)?;
             self.events();
-            self.now = S::Clock::now_ns();
+            self.read_clock();
         }
         Ok(())
     }
@@ -121,13 +122,14 @@ impl<S: Stack> Worker<'_, S> {
 
     /// One turn of the loop.
     fn turn(&mut self) -> std::io::Result<()> {
-        self.now = S::Clock::now_ns();
+        self.read_clock();
         self.core.stops.turn(self.now);
         self.core.recorder.learn(self.core.timeline.instants());
         self.cross_boundaries();
         // Nothing begins at the end of the load, or later.
         let end = self.core.recorder.finished_at.unwrap_or(UNKNOWN);
         self.fire(self.now.min(end - 1));
+        self.run_timers();
         self.end_what_is_late()?;
         if self.is_done() && self.core.recorder.finished_at.is_none() {
             self.core.recorder.finish(self.now);
@@ -166,6 +168,9 @@ impl<S: Stack> Worker<'_, S> {
         if let Some(due) = self.pace.next_due() {
             until = until.min(due);
         }
+        if let Some(due) = core.timers.next_due() {
+            until = until.min(due);
+        }
         let mut is_spin = false;
         if core.quota > 0
             && let Some((due, poll_from)) = self.pace.next_arrival(core)
@@ -193,11 +198,15 @@ impl<S: Stack> Worker<'_, S> {
     #[inline]
     fn event(&mut self, event: Event) {
         match event {
-            Event::Received { slot } => self.receive(slot),
+            Event::Received { slot } => {
+                self.receive(slot);
+                self.set_timer(slot);
+            }
             Event::Connected { slot } => {
                 self.tick();
                 if self.core.recorder.finished_at.is_none() {
                     self.connected(slot, self.now);
+                    self.set_timer(slot);
                 }
             }
             Event::Writable { slot } => self.writable(slot, self.now),
@@ -258,13 +267,22 @@ impl<S: Stack> Worker<'_, S> {
         // As late as can be: after a sleep all of this is cold.
         let begin = S::Clock::now_ns();
         let sending = self.transmit(slot);
+        self.set_timer(slot);
         (sending, Departure::within(begin, S::Clock::now_ns()))
+    }
+
+    /// Reads the clock at the begin of a turn.
+    fn read_clock(&mut self) {
+        self.now = S::Clock::now_ns();
+        if S::Protocol::HAS_TIMERS {
+            self.core.protocol.at(self.now);
+        }
     }
 
     /// Reads the clock for the present event and passes the boundaries that lie before it.
     #[inline]
     fn tick(&mut self) {
-        self.now = S::Clock::now_ns();
+        self.read_clock();
         if self.now >= self.core.recorder.next_boundary {
             self.cross_boundaries();
         }
@@ -342,7 +360,9 @@ impl<S: Stack> Worker<'_, S> {
         let marks = std::mem::take(&mut self.core.cost.marks);
         let tls = self.transport.into_seen();
         let without_tunnel = std::mem::take(&mut self.core.tunnels.failures);
-        let websocket = GreetingOf::<S>::into_seen(self.core.protocol);
+        let Greeted { websocket, tls: by_protocol } =
+            GreetingOf::<S>::into_seen(self.core.protocol);
+        let tls = tls.or(by_protocol);
         let thread = self.core.thread;
         let mut stretches = self.core.recorder.into_stretches();
         // One that is followed leads nowhere that the user should know of.

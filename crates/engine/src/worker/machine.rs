@@ -18,6 +18,7 @@ use crate::request::wire::Wire;
 use crate::scenario::Walkers;
 use crate::shared::{OPENING_AT_ONCE, Shared};
 use crate::time::timeline::{Progress, Timeline, UNKNOWN};
+use crate::time::timer::Wheel;
 use crate::transport::Transport;
 
 use super::batching::Batching;
@@ -76,6 +77,8 @@ pub(crate) struct Core<'a, S: Stack> {
     /// Requests that may still be scheduled.
     pub(super) quota: u64,
     pub(super) next_timeout_scan: u64,
+    /// Those of connections, where the protocol has timers.
+    pub(super) timers: Wheel,
     /// When the kernel received what is being read; and whether it said so, or the instant at which
     /// it was read stands in.
     pub(super) arrived: u64,
@@ -172,10 +175,14 @@ impl<'a, S: Stack> Worker<'a, S> {
             open_requests: 0,
             quota: lane.quota(spec),
             next_timeout_scan: UNKNOWN,
+            timers: Wheel::new(if S::Protocol::HAS_TIMERS { slots } else { 0 }, now),
             arrived: now,
             is_stamped: false,
             cost: Cost::default(),
         };
+        if let Some(client) = &shared.tls {
+            core.protocol.secured_by(client);
+        }
         let challenges = shared.challenges.iter().skip(first as usize);
         for (connection, challenge) in core.connections.iter_mut().zip(challenges) {
             core.protocol.challenged(&mut connection.protocol, challenge);

@@ -14,6 +14,7 @@
 //! | `walking` | users whose requests vary |
 //! | `firsts` | what is kept of errors |
 //! | `stops` | when the thread stood still |
+//! | `timers` | connections that want to be asked although nothing came |
 //! | `sim` | tests in virtual time |
 mod answers;
 mod batching;
@@ -29,6 +30,7 @@ mod sending;
 #[cfg(test)]
 mod sim;
 mod stops;
+mod timers;
 mod walking;
 
 use std::marker::PhantomData;

@@ -20,6 +20,7 @@ mod early_answers;
 mod early_bytes;
 mod framing;
 mod http2;
+mod http3;
 mod insecure;
 mod old_certificates;
 mod open_loop;

@@ -121,6 +121,7 @@ fn every_protocol_goes_every_way(io: IoChoice) {
     let speaking = |protocol, address| match protocol {
         Protocol::Http1 => closed(address, io, 3, 60),
         Protocol::Http2 => crate::http2::streams(closed(address, io, 3, 60), 2),
+        Protocol::Http3 => unreachable!("it goes over UDP"),
         Protocol::WebSocket => crate::websocket::messages(closed(address, io, 3, 60)),
     };
     for (protocol, alpn, address) in [

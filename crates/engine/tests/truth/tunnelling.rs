@@ -81,6 +81,7 @@ fn every_protocol_goes_through_a_tunnel(io: IoChoice) {
             let load = match protocol {
                 Protocol::Http1 => closed(to, io, 3, 60),
                 Protocol::Http2 => crate::http2::streams(closed(to, io, 3, 60), 2),
+                Protocol::Http3 => unreachable!("it goes over UDP"),
                 Protocol::WebSocket => crate::websocket::messages(closed(to, io, 3, 60)),
             };
             let tls = is_secured.then(|| trusting(&authority));

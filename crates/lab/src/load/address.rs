@@ -176,6 +176,31 @@ impl Url {
         source: Option<IpAddr>,
         timeout: Duration,
     ) -> Result<Vec<SocketAddr>, LabError> {
+        let timeout = timeout.min(PATIENCE);
+        self.resolve_by(allowed, source, timeout, |place| place.reach(timeout))
+    }
+
+    /// As [`Url::resolve`], for a server that is reached over UDP (QUIC): its kernel says if nobody
+    /// listens there.
+    ///
+    /// # Errors
+    /// As [`Url::resolve`]'s.
+    pub fn resolve_udp(
+        &self,
+        allowed: &[String],
+        source: Option<IpAddr>,
+        timeout: Duration,
+    ) -> Result<Vec<SocketAddr>, LabError> {
+        self.resolve_by(allowed, source, timeout.min(PATIENCE), |place| place.reach_by_udp())
+    }
+
+    fn resolve_by(
+        &self,
+        allowed: &[String],
+        source: Option<IpAddr>,
+        timeout: Duration,
+        reach: impl Fn(Place<'_>) -> Result<(), EngineError>,
+    ) -> Result<Vec<SocketAddr>, LabError> {
         let addresses = self.look_up().map_err(|error| {
             LabError::User(format!("cannot find the host `{}`: {error}", self.host))
         })?;
@@ -186,12 +211,12 @@ impl Url {
             self.consented(allowed)?;
         }
         let candidates = from_source(addresses, source).map_err(in_words)?;
-        first_reached(&candidates, source, timeout.min(PATIENCE)).map_err(|error| match error {
+        first_reached(&candidates, source, reach).map_err(|error| match error {
             EngineError::Unreachable { error, .. } => LabError::User(format!(
                 "nobody answers at {}:{}: {}; {}",
                 self.host,
                 self.port,
-                why(&error, timeout.min(PATIENCE)),
+                why(&error, timeout),
                 self.hint(&error)
             )),
             other => in_words(other),
@@ -235,11 +260,11 @@ fn from_source(
 fn first_reached(
     addresses: &[SocketAddr],
     source: Option<IpAddr>,
-    timeout: Duration,
+    reach: impl Fn(Place<'_>) -> Result<(), EngineError>,
 ) -> Result<Vec<SocketAddr>, EngineError> {
     let mut last = EngineError::NoAddresses;
     for address in addresses {
-        match Place::from(*address).coming_from(source).reach(timeout) {
+        match reach(Place::from(*address).coming_from(source)) {
             Ok(()) => return Ok(vec![*address]),
             // The server is there. What happens to its connections is for the load to count.
             Err(EngineError::Unreachable { error, .. })

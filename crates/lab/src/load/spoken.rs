@@ -100,7 +100,7 @@ fn ways(load: &LoadSpec) -> Vec<(Instead, LoadSpec)> {
             ways.push((Instead::Http1, http1));
         }
         (Protocol::WebSocket, false) => ways.push((Instead::Tls, secured)),
-        (Protocol::Http2 | Protocol::WebSocket, true) => {}
+        (Protocol::Http2 | Protocol::WebSocket, true) | (Protocol::Http3, _) => {}
     }
     match (load.proxy_header, &load.unix_socket) {
         (None, None) => ways.extend(

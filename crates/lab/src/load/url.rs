@@ -1,6 +1,6 @@
 //! A load of a URL, as a run of its own: what `pippin load` does.
 use pippin_model::host::usage::Role;
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{LoadSpec, Protocol};
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::profile::Profile;
 use pippin_model::request::requests::Whole;
@@ -216,6 +216,7 @@ fn servers(load: &UrlLoad<'_>) -> Result<Result<Servers, NoServer>, LabError> {
 fn place(load: &UrlLoad<'_>) -> Place {
     match &load.base.unix_socket {
         Some(path) => Place::UnixSocket(path.clone()),
+        None if load.base.protocol == Protocol::Http3 => Place::Udp(load.observed.clone()),
         None => Place::Addresses(load.observed.clone()),
     }
 }

@@ -221,12 +221,16 @@ impl Client {
     /// A message for people.
     pub fn connect(way: &Way, limit: Duration) -> Result<Self, String> {
         let address = way.address();
+        if way.protocol == Protocol::Http3 {
+            return Err(format!("{address}: single requests are not sent over HTTP/3"));
+        }
         let stream = Stream::connect(way.place(), way.tls.as_ref(), way.protocol, limit)
             .map_err(|error| error.to_string())?;
         let descriptor = stream.as_raw_fd();
         let spoken = match way.protocol {
             // A WebSocket is opened over HTTP/1.1, and other requests use HTTP/1.1 too.
-            Protocol::Http1 | Protocol::WebSocket => Spoken::Http1(stream),
+            // HTTP/3 was refused above.
+            Protocol::Http1 | Protocol::WebSocket | Protocol::Http3 => Spoken::Http1(stream),
             Protocol::Http2 => {
                 let limits = Limits { head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
                 let client = Http2::new(stream, limits)

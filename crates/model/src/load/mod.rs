@@ -334,6 +334,9 @@ pub enum Protocol {
     /// HTTP/2 (RFC 9113): over TLS by ALPN (`h2`), otherwise with prior knowledge (`h2c`).
     #[serde(rename = "h2")]
     Http2,
+    /// HTTP/3 (RFC 9114) over QUIC (RFC 9000), which has TLS in it.
+    #[serde(rename = "h3")]
+    Http3,
     /// WebSocket over HTTP/1.1 (RFC 6455). A message is a request, and the next message is its
     /// answer. For a broadcast, the answer is its copies on all connections.
     #[serde(rename = "websocket")]
@@ -347,6 +350,7 @@ impl Protocol {
         match self {
             Self::Http1 => "HTTP/1.1",
             Self::Http2 => "HTTP/2",
+            Self::Http3 => "HTTP/3",
             Self::WebSocket => "WebSocket",
         }
     }
@@ -363,7 +367,7 @@ pub struct Connections {
     /// How many requests may be under way on one connection (HTTP pipelining); usually 1.
     pub pipeline: u32,
     /// How many users share a connection, each with its own stream for each request; 1 unless the
-    /// protocol is HTTP/2.
+    /// protocol is HTTP/2 or HTTP/3.
     pub streams: u32,
 }
 
@@ -388,7 +392,7 @@ impl Connections {
                 let count = self.count.saturating_mul(self.streams);
                 (Self { count, streams: 1, ..*self }, self.streams)
             }
-            Protocol::Http1 | Protocol::Http2 | Protocol::WebSocket => (*self, 1),
+            Protocol::Http1 | Protocol::Http2 | Protocol::Http3 | Protocol::WebSocket => (*self, 1),
         }
     }
 

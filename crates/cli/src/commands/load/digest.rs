@@ -29,6 +29,7 @@ pub fn from_arguments(
                 "a nonce counts requests in their order, which the streams of HTTP/2 do not have: leave out --http2, --h2c and --grpc",
             );
         }
+        Protocol::Http3 => return refuse("it goes over HTTP/1.1 alone: leave out --http3"),
         Protocol::WebSocket => {
             return refuse("the messages of a WebSocket have no headers: leave it out");
         }

@@ -40,8 +40,8 @@ fn refuse(arguments: &LoadArguments, asked: &LoadRequests) -> Result<(), CliErro
     let found = [
         (asked.messages.is_some(), "a WebSocket has no redirections: leave it out"),
         (
-            protocol.http2.is_asked() || protocol.grpc,
-            "redirections are followed over HTTP/1.1: leave out --http2, --h2c and --grpc",
+            protocol.http2.is_asked() || protocol.grpc || protocol.http3,
+            "redirections are followed over HTTP/1.1: leave out --http2, --h2c, --http3 and --grpc",
         ),
         (
             files.requests.is_some() || files.urls_from_file.is_some(),

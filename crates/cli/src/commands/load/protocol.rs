@@ -19,14 +19,21 @@ pub fn from_arguments(
 ) -> Result<Protocol, CliError> {
     let http2 = &arguments.http2;
     if url.is_websocket {
-        return match (http2.is_asked() || arguments.grpc, http2.streams) {
+        return match (http2.is_asked() || arguments.grpc || arguments.http3, http2.streams) {
             (false, 0..=1) => Ok(Protocol::WebSocket),
             (false, _) => refuse(
                 "--streams has no effect over WebSocket, where each connection has one user; write more connections (-c)",
             ),
             (true, _) => refuse(
-                "--http2, --h2c and --grpc have no effect over WebSocket, which is opened over HTTP/1.1; leave them out",
+                "--http2, --h2c, --http3 and --grpc have no effect over WebSocket, which is opened over HTTP/1.1; leave them out",
             ),
+        };
+    }
+    if arguments.http3 {
+        return if url.is_https {
+            Ok(Protocol::Http3)
+        } else {
+            refuse("--http3 is QUIC, which has TLS in it; write https://")
         };
     }
     fits(http2, url)?;
@@ -64,7 +71,7 @@ pub fn without_url(
     }
     if http2.streams > 1 {
         return refuse(
-            "--streams has no effect over HTTP/1.1, whose connections carry one request after the other; write --http2 or --h2c, or more connections (-c)",
+            "--streams has no effect over HTTP/1.1, whose connections carry one request after the other; write --http2, --h2c or --http3, or more connections (-c)",
         );
     }
     Ok(Protocol::Http1)
@@ -131,6 +138,9 @@ const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
             "; give one with --cert FILE and --key FILE"
         }
         EngineError::NoHttp2 { .. } => "; leave --h2c or --http2 out to load it over HTTP/1.1",
+        EngineError::NoHttp3 { .. } => {
+            "; --http2 loads it over TCP, and leaving --http3 out over HTTP/1.1"
+        }
         EngineError::NoWebSocket { .. } => {
             "; is the path right? http:// loads it without WebSocket"
         }

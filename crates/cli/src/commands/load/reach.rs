@@ -53,7 +53,11 @@ pub fn find(
         let host = Some((url.host.clone(), url.port));
         return Ok(Reach { host, ..Reach::default() });
     }
-    let addresses = resolved(&url, allowed, source, timeout)?;
+    let addresses = if protocol == Protocol::Http3 {
+        chosen(&url, url.resolve_udp(allowed, source, timeout)?)
+    } else {
+        resolved(&url, allowed, source, timeout)?
+    };
     Ok(Reach { addresses, ..Reach::default() })
 }
 
@@ -92,11 +96,15 @@ pub fn resolved(
     source: Option<IpAddr>,
     timeout: Duration,
 ) -> Result<Vec<SocketAddr>, CliError> {
-    let addresses = url.resolve(allowed, source, timeout)?;
+    Ok(chosen(url, url.resolve(allowed, source, timeout)?))
+}
+
+/// Says which address is loaded where it could be another.
+fn chosen(url: &Url, addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     if let Some(choice) = addresses.first().and_then(|chosen| url.choice(*chosen)) {
         say(choice);
     }
-    Ok(addresses)
+    addresses
 }
 
 /// Why a unix socket cannot be loaded.

@@ -3,7 +3,7 @@ use memchr::memchr3;
 
 /// What is known of a head, or of trailers, so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Head {
+pub(in crate::protocol) struct Head {
     pub status: Option<u16>,
     /// What the field `content-length` says.
     pub length: Option<u64>,

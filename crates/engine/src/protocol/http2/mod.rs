@@ -26,4 +26,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::protocol) use head::Head;
+pub(in crate::protocol) use hpack::encode::Field;
+pub(in crate::protocol) use hpack::huffman;
+pub(in crate::protocol) use protocol::fields;
 pub(crate) use protocol::{Http2, check};

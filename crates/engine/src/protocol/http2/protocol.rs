@@ -233,7 +233,7 @@ fn places(request: &Request) -> Result<Option<Places>, String> {
 
 /// The fields of a request (RFC 9113 section 8.3.1). Field names are in lower case, and a header
 /// `Host` is the authority.
-pub(super) fn fields(request: &Request, scheme: &str) -> Vec<Field> {
+pub(in crate::protocol) fn fields(request: &Request, scheme: &str) -> Vec<Field> {
     let Request { method, target, host, headers, body, .. } = request;
     let is_host = |name: &str| name.eq_ignore_ascii_case("host");
     let host = headers.iter().find(|(name, _)| is_host(name)).map_or(host, |(_, value)| value);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pippin_model::load::LoadSpec;
-use pippin_model::load::websocket::{NUMBER_BYTES, WebSocketUse};
+use pippin_model::load::websocket::NUMBER_BYTES;
 use pippin_model::result::ErrorKind;
 
 use super::line::{self, Content, Endpoint, Line};
@@ -12,7 +12,7 @@ use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Alike, Answers, End, Greeting, Greets, Protocol, Step};
+use crate::protocol::{Alike, Answers, End, Greeted, Greeting, Greets, Protocol, Step};
 use crate::request::check::NO_STATUS;
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
@@ -145,6 +145,9 @@ impl Protocol for Broadcast {
 }
 
 impl Greets<Broadcast> for Upgrade {
+    const CLOSED: &'static str =
+        "the server closed the connection in the handshake of the WebSocket";
+
     fn greet(
         protocol: &mut Broadcast,
         receiver: &mut Receiver,
@@ -164,8 +167,8 @@ impl Greets<Broadcast> for Upgrade {
         protocol.endpoint.seen.fail(why);
     }
 
-    fn into_seen(protocol: Broadcast) -> Option<WebSocketUse> {
-        Some(protocol.endpoint.seen)
+    fn into_seen(protocol: Broadcast) -> Greeted {
+        Greeted { websocket: Some(protocol.endpoint.seen), ..Greeted::default() }
     }
 
     fn leave(protocol: &Broadcast, receiver: &mut Receiver, out: &mut Frames) {

@@ -1,7 +1,7 @@
 //! Messages and their answers, as a worker uses them.
 use std::sync::Arc;
 
-use pippin_model::load::websocket::{Messages, NUMBER_BYTES, WebSocketUse};
+use pippin_model::load::websocket::{Messages, NUMBER_BYTES};
 use pippin_model::load::{BodyCheck, LoadSpec};
 use pippin_model::result::ErrorKind;
 
@@ -10,7 +10,7 @@ use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Alike, Answers, End, Greeting, Greets, Protocol, Step};
+use crate::protocol::{Alike, Answers, End, Greeted, Greeting, Greets, Protocol, Step};
 use crate::request::check::NO_STATUS;
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
@@ -195,6 +195,9 @@ impl WebSocket {
 pub(crate) struct Upgrade;
 
 impl Greets<WebSocket> for Upgrade {
+    const CLOSED: &'static str =
+        "the server closed the connection in the handshake of the WebSocket";
+
     fn greet(
         protocol: &mut WebSocket,
         connection: &mut Connection,
@@ -212,8 +215,8 @@ impl Greets<WebSocket> for Upgrade {
         protocol.endpoint.seen.fail(why);
     }
 
-    fn into_seen(protocol: WebSocket) -> Option<WebSocketUse> {
-        Some(protocol.endpoint.seen)
+    fn into_seen(protocol: WebSocket) -> Greeted {
+        Greeted { websocket: Some(protocol.endpoint.seen), ..Greeted::default() }
     }
 
     fn leave(protocol: &WebSocket, connection: &mut Connection, out: &mut Frames) {

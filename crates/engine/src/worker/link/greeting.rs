@@ -1,5 +1,5 @@
-//! Handles connections whose protocol begins with a handshake of its own (WebSocket). A load over
-//! HTTP uses nothing of this.
+//! Handles connections whose protocol begins with a handshake of its own (WebSocket, QUIC). A load over
+//! HTTP/1.1 or HTTP/2 uses nothing of this.
 use pippin_model::result::ErrorKind;
 
 use super::Link;
@@ -8,8 +8,6 @@ use crate::protocol::{Greeting, Greets, Outgoing as _, Protocol};
 use crate::transport::{Broken, Transport};
 use crate::worker::seats::{Seating as _, SeatsOf};
 use crate::worker::{Core, GreetingOf, Stack, Worker};
-
-const CLOSED: &str = "the server closed the connection in the handshake of the WebSocket";
 
 impl<S: Stack> Worker<'_, S> {
     /// The transport carries bytes: the connection can be used, or its protocol's handshake begins.
@@ -23,13 +21,18 @@ impl<S: Stack> Worker<'_, S> {
         connection.free_at = now;
         core.protocol.begin(&mut connection.protocol, &mut connection.out);
         if let Sending::Failed(_) = self.transmit(slot) {
-            self.greeting_failed(slot, CLOSED, now);
+            self.greeting_failed(slot, GreetingOf::<S>::CLOSED, now);
         }
     }
 
     /// Bytes came while the handshake was under way.
     pub(in crate::worker) fn received_greeting(&mut self, slot: u32, now: u64) {
-        let input = self.transport.input(&self.io);
+        self.greet(slot, true, now);
+    }
+
+    /// The handshake goes on: bytes came, or its time has come.
+    pub(in crate::worker) fn greet(&mut self, slot: u32, has_input: bool, now: u64) {
+        let input = if has_input { self.transport.input(&self.io) } else { &[] };
         let core = &mut self.core;
         let connection = &mut core.connections[slot as usize];
         let (state, out) = (&mut connection.protocol, &mut connection.out);
@@ -37,13 +40,17 @@ impl<S: Stack> Worker<'_, S> {
             Greeting::UnderWay if connection.out.is_empty() => {}
             Greeting::UnderWay => {
                 if let Sending::Failed(_) = self.transmit(slot) {
-                    self.greeting_failed(slot, CLOSED, now);
+                    self.greeting_failed(slot, GreetingOf::<S>::CLOSED, now);
                 }
             }
             Greeting::Failed(why) => self.greeting_failed(slot, &why, now),
             Greeting::Done { used } => {
                 let took_ns = core.arrived.saturating_sub(connection.free_at);
-                core.recorder.upgraded(took_ns, !connection.was_opened);
+                if GreetingOf::<S>::SECURES {
+                    core.recorder.secured(took_ns, !connection.was_opened);
+                } else {
+                    core.recorder.upgraded(took_ns, !connection.was_opened);
+                }
                 connection.link = Link::Up;
                 let reading = SeatsOf::<S>::read(core, slot, &input[used..], now);
                 self.take_into_use(slot, now);
@@ -65,7 +72,7 @@ impl<S: Stack> Worker<'_, S> {
         match broken {
             Some(broken) if self.core.is_greeting(slot) => {
                 self.transport.note_failure(&broken.why);
-                self.greeting_failed(slot, CLOSED, now);
+                self.greeting_failed(slot, GreetingOf::<S>::CLOSED, now);
             }
             Some(broken) if self.core.is_up(slot) => {
                 self.transport.note_failure(&broken.why);
@@ -88,12 +95,13 @@ impl<S: Stack> Worker<'_, S> {
         GreetingOf::<S>::note_failure(&mut core.protocol, why);
         let connection = &mut core.connections[slot as usize];
         (connection.out, connection.protocol) = Default::default();
-        self.connect_failed(slot, ErrorKind::Upgrade, now);
+        let kind = if GreetingOf::<S>::SECURES { ErrorKind::Tls } else { ErrorKind::Upgrade };
+        self.connect_failed(slot, kind, now);
     }
 
     /// The connection ended in the handshake.
     pub(in crate::worker) fn closed_in_greeting(&mut self, slot: u32, now: u64) {
-        self.greeting_failed(slot, CLOSED, now);
+        self.greeting_failed(slot, GreetingOf::<S>::CLOSED, now);
     }
 
     /// The handshake takes too long.

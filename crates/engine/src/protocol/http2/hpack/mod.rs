@@ -8,7 +8,7 @@
 //! | `repeats` | blocks that come again, and need not be decoded again |
 //! | this file | decoding, for each answer |
 pub(super) mod encode;
-mod huffman;
+pub(in crate::protocol) mod huffman;
 mod repeats;
 mod table;
 
