@@ -119,7 +119,6 @@ fn what_requests_and_polling_cost_is_reported_and_who_falls_behind_leaves() {
     let searched = searched_per_s(folder.path());
     // The knee may be a tenth below, and a search is known to its precision.
     let ratio = knee.zip(searched).map(|(knee, searched)| knee / searched);
-    println!("the knee is at {knee:?}, and a search finds {searched:?}");
     in_time(ratio.is_some_and(|ratio| (0.85..1.15).contains(&ratio)), || {
         format!("the knee is at {knee:?}, and a search finds {searched:?}")
     });
