@@ -5,7 +5,6 @@ use pippin_model::figure::{Counter, Figure, Span, counters};
 use pippin_model::result::ErrorKind;
 use pippin_model::result::histogram::Summary;
 use pippin_model::trial::Step;
-use pippin_stats::scalability::rate_knee::RateKnee;
 use pippin_stats::series::course::CourseClass;
 use pippin_stats::summary::Estimate;
 
@@ -232,9 +231,9 @@ fn costs() -> Vec<Column> {
         }),
         column("kept_per_s", |_, row| cell(row.at_rates().and_then(|(_, it)| it.kept_per_s))),
         column("missed_per_s", |_, row| cell(row.at_rates().and_then(|(_, it)| it.missed_per_s))),
-        column("knee_per_s", |_, row| cell(knee(row).map(|knee| knee.per_s))),
-        column("knee_low_per_s", |_, row| cell(knee(row).and_then(|knee| knee.low_per_s))),
-        column("knee_high_per_s", |_, row| cell(knee(row).and_then(|knee| knee.high_per_s))),
+        column("knee_per_s", |_, row| cell(row.knee().map(|knee| knee.per_s))),
+        column("knee_low_per_s", |_, row| cell(row.knee().and_then(|knee| knee.low_per_s))),
+        column("knee_high_per_s", |_, row| cell(row.knee().and_then(|knee| knee.high_per_s))),
         column("target_rss_bytes", |_, row| cell(row.usage.target_rss_bytes)),
         column("cpu_rank", |_, row| cell(row.standing.cpu_rank)),
         column("cpu_rank_worst", |_, row| {
@@ -276,11 +275,6 @@ fn lives() -> Vec<Column> {
         })
     };
     life::FIGURES.iter().map(column_of).collect()
-}
-
-/// The knee of several rates.
-fn knee(row: &Row) -> Option<RateKnee> {
-    row.at_rates()?.1.knee
 }
 
 /// The point of the headline.
