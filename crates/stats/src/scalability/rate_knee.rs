@@ -8,7 +8,7 @@ use pippin_model::text::units::format_count;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::student_t::NORMAL_975;
-use crate::scalability::knee::knee;
+use crate::scalability::knee::{SURE, knee};
 use crate::scalability::usl::Point;
 
 /// What a target answered at one offered rate.
@@ -27,6 +27,12 @@ impl Offered {
     fn ends(&self) -> Option<(f64, f64)> {
         let factor = (NORMAL_975 * self.error?).exp();
         Some((self.right_per_s / factor, self.right_per_s * factor))
+    }
+
+    /// Whether it was surely answered more often than another rate. Unknown is not.
+    fn is_surely_above(&self, other: &Self) -> bool {
+        let doubt = self.error.zip(other.error).map(|(own, other)| SURE * own.hypot(other));
+        doubt.is_some_and(|doubt| (self.right_per_s / other.right_per_s).ln() > doubt)
     }
 }
 
@@ -79,15 +85,18 @@ pub fn rate_knee(kept: &[Offered], missed: Offered) -> Option<RateKnee> {
     })
 }
 
-/// The interval of a knee. From below it is bounded by the knee and by what was answered there, from
-/// above by the most that was answered at any rate.
+/// The interval of a knee. From below it is bounded by the knee, and by what was answered there and at the
+/// rate that was missed; from above by the most that was answered at any rate.
 fn interval(curve: &[Offered], per_s: f64) -> Option<(f64, f64)> {
     let ends: Vec<(f64, f64)> = curve.iter().map(Offered::ends).collect::<Option<_>>()?;
     let place = curve.iter().position(|it| it.per_s == per_s)?;
-    let (missed, (_, last_high)) = (curve.last()?, ends.last()?);
-    let falls = ends.iter().any(|(low, _)| low > last_high);
+    let (missed, (last_low, _)) = (curve.last()?, ends.last()?);
+    let low = ends[place].0.min(per_s);
+    if curve.iter().any(|it| it.is_surely_above(missed)) {
+        return Some((low, missed.per_s));
+    }
     let most = ends.iter().map(|(_, high)| *high).fold(0.0, f64::max);
-    Some((ends[place].0.min(per_s), if falls { missed.per_s } else { most }))
+    Some((low.min(*last_low), most))
 }
 
 #[cfg(test)]

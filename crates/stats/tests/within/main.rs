@@ -343,7 +343,7 @@ fn rounds_are_chosen_by_what_they_are_worth() {
     }
 }
 
-/// Of recorded starts, nine of ten runs tell two servers apart that differ by what is said.
+/// Of recorded starts, nine of ten runs or more tell two servers apart that differ by what is said.
 #[test]
 fn what_is_said_to_be_told_apart_is() {
     const MADE: u32 = 10;
@@ -368,6 +368,6 @@ fn what_is_said_to_be_told_apart_is() {
         println!("{}, {}: {:.1} % with {power}", series.server, series.beside, said * 100.0);
         powers.push(power);
     }
-    let near = powers.iter().filter(|power| (0.85..=0.97).contains(*power)).count();
-    assert!(near + 1 >= powers.len() && powers.iter().all(|power| *power >= 0.75), "{powers:?}");
+    // Where few starts are far off, runs that do not meet them tell apart more.
+    assert!(powers.iter().all(|power| (0.87..=0.995).contains(power)), "{powers:?}");
 }
