@@ -29,7 +29,7 @@ impl Offered {
         Some((self.right_per_s / factor, self.right_per_s * factor))
     }
 
-    /// Whether it was surely answered more often than another rate. Unknown is not.
+    /// Whether more was surely answered right than at another rate. The unknown is not sure.
     fn is_surely_above(&self, other: &Self) -> bool {
         let doubt = self.error.zip(other.error).map(|(own, other)| SURE * own.hypot(other));
         doubt.is_some_and(|doubt| (self.right_per_s / other.right_per_s).ln() > doubt)
