@@ -361,7 +361,9 @@ fn prometheus_text_keeps_to_its_grammar() {
         }
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             // promtool refuses quantiles of anything but a summary.
-            let kind = if metric.ends_with("_seconds") { "summary" } else { "gauge" };
+            let is_end = metric.contains("_low_") || metric.contains("_high_");
+            let is_span = metric.ends_with("_seconds") && !is_end;
+            let kind = if is_span { "summary" } else { "gauge" };
             assert_eq!(rest, format!("{metric} {kind}"));
             continue;
         }
@@ -383,6 +385,10 @@ fn prometheus_text_keeps_to_its_grammar() {
         .map(|(_, value)| value)
         .collect();
     assert_eq!(p99, ["0.000522239"; 2], "service and response time in seconds, with every digit");
+    for end in ["low", "high"] {
+        let name = format!("pippin_response_time_p99_{end}_seconds{{");
+        assert!(text.lines().any(|line| line.starts_with(&name)), "no {name}");
+    }
     // Without a result there is no figure, rather than 0.
     assert!(!text.contains("pippin_goodput_per_second{plan=\"hello\",workload=\"hello\",run=\"20261121-203539-hello\",target=\"elixir/phoenix\""));
     assert!(
@@ -395,6 +401,42 @@ fn prometheus_text_keeps_to_its_grammar() {
             .all(|line| line.contains(",ranked_by=\"goodput\"}")),
         "{text}"
     );
+}
+
+#[test]
+fn the_knee_of_several_rates_is_in_every_form() {
+    let view = View::of(&example::rates());
+    let json: serde_json::Value = serde_json::from_str(&json::render(&view).unwrap()).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let express = rows.iter().find(|row| row["target"] == "javascript/express").unwrap();
+    let knee = |key: &str| express["sweep"]["ladder"]["knee"][key].as_f64().unwrap();
+    assert_eq!(knee("per_s"), 9_870.0);
+    assert!(knee("low_per_s") <= 9_870.0 && knee("high_per_s") >= 9_870.0);
+    let axum = rows.iter().find(|row| row["target"] == "rust/axum").unwrap();
+    assert!(axum["sweep"]["ladder"]["knee"].is_null(), "it keeps up with all rates");
+    let table = csv::render(&view);
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let cell = |line: &[&str], name: &str| {
+        line[names.iter().position(|it| *it == name).unwrap()].to_string()
+    };
+    let line = lines.find(|line| line.contains(&"javascript/express")).unwrap();
+    for (column, key) in [
+        ("knee_per_s", "per_s"),
+        ("knee_low_per_s", "low_per_s"),
+        ("knee_high_per_s", "high_per_s"),
+    ] {
+        assert_eq!(cell(&line, column).parse::<f64>().unwrap(), knee(key), "{column}");
+    }
+    let metrics = prometheus::render(&view);
+    let of_knee: Vec<&str> =
+        metrics.lines().filter(|line| line.starts_with("pippin_knee_")).collect();
+    assert!(
+        of_knee.len() == 3 && of_knee.iter().all(|line| line.contains("express")),
+        "{of_knee:?}"
+    );
+    let text = svg::render(&view, "rates-response", Ground::Light).unwrap();
+    assert!(text.contains("Response time by offered rate"));
 }
 
 #[test]

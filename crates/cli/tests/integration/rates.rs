@@ -12,6 +12,8 @@ pippin_testing::patient_tests!(
 /// How far a figure may be from what is known.
 const WITHIN: f64 = 0.02;
 const RATES: [f64; 3] = [100.0, 400.0, 1_600.0];
+/// A search for the capacity of one of the servers.
+const SEARCH: &str = "[plan.most]\nworkload = \"hello\"\ntargets = [\"light\"]\nrepetitions = 1\ncpus = { share = true }\n[plan.most.profile]\nkind = \"capacity\"\nobjective = \"p99 < 100ms\"\nstart_rate = 400\nconnections = 16\nduration = \"2s\"\nprecision = \"5%\"\n";
 
 fn view_of(folder: &Path) -> Value {
     std::fs::write(folder.join("known_cost.py"), include_str!("rates/known_cost.py")).unwrap();
@@ -24,14 +26,25 @@ fn view_of(folder: &Path) -> Value {
     });
     // Slices of a second hold so many requests that those at their ends make less than WITHIN.
     let plan = format!(
-        "[plan.costs]\nworkload = \"hello\"\ntargets = [\"light\", \"heavy\", \"polls\"]\nrepetitions = 1\nslice = \"1s\"\nextra_time = \"0%\"\ncpus = {{ share = true }}\n[plan.costs.profile]\nkind = \"rates\"\nrates = {RATES:?}\nconnections = 16\nduration = \"1s\"\nwarm_up = \"200ms\"\n"
+        "{SEARCH}[plan.costs]\nworkload = \"hello\"\ntargets = [\"light\", \"heavy\", \"polls\"]\nrepetitions = 1\nslice = \"1s\"\nextra_time = \"0%\"\ncpus = {{ share = true }}\n[plan.costs.profile]\nkind = \"rates\"\nrates = {RATES:?}\nconnections = 16\nduration = \"1s\"\nwarm_up = \"200ms\"\n"
     );
     std::fs::write(folder.join("pippin.toml"), targets.concat() + &plan).unwrap();
     let outcome = pippin(folder, &["run", "costs", "--quick"]);
     assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
     outcome.says(&["heavy by rate", "CPU per request", "higher rates are left out"]);
+    newest_view(folder)
+}
+
+fn newest_view(folder: &Path) -> Value {
     let exported = pippin(folder, &["export", "latest", "-f", "json"]);
     serde_json::from_str(&exported.stdout).unwrap()
+}
+
+/// What a search finds that `light` can answer, in requests per second.
+fn searched_per_s(folder: &Path) -> Option<f64> {
+    let outcome = pippin(folder, &["run", "most"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    row(&newest_view(folder), "light")["sweep"]["capacity_per_s"].as_f64()
 }
 
 fn row<'a>(view: &'a Value, name: &str) -> &'a Value {
@@ -80,6 +93,13 @@ fn what_requests_and_polling_cost_is_reported_and_who_falls_behind_leaves() {
         let shows = |(rate, it): &&(f64, &Value)| *rate <= keeps && it["verdict"] != "INVALID";
         let shown = points.iter().take_while(shows).last().map(|(rate, _)| *rate);
         assert_eq!(kept, shown, "{name}: {ladder}, {points:?}");
+        // Its knee is where a processor is busy all the time: one of its threads computes at a time, and
+        // only what the kernel does for them may overlap.
+        let knee = ladder["knee"]["per_s"].as_f64();
+        let most = 1e6 / cost_us;
+        assert!(knee.is_none_or(|knee| knee <= 1.1 * most), "{name}: {ladder}");
+        // Polling and the threads' turns take some of it.
+        in_time(knee.is_some_and(|knee| knee >= 0.8 * most), || format!("{name}: {ladder}"));
         // At the highest rate that it keeps, the most requests are in a slice. What polling takes in
         // the meantime is no cost of the requests.
         let (rate, point) = *points.iter().find(|(rate, _)| *rate == keeps).unwrap();
@@ -95,6 +115,13 @@ fn what_requests_and_polling_cost_is_reported_and_who_falls_behind_leaves() {
     is_close(&row(&view, "polls")["sweep"]["ladder"]["rest_cores"], 0.1, "polling at no load");
     let rest = row(&view, "light")["sweep"]["ladder"]["rest_cores"].as_f64().unwrap();
     in_time(rest < 0.002, || format!("a server that waits uses nothing: {rest}"));
+    let knee = row(&view, "light")["sweep"]["ladder"]["knee"]["per_s"].as_f64();
+    let searched = searched_per_s(folder.path());
+    // The knee may be a tenth below, and a search is known to its precision.
+    let ratio = knee.zip(searched).map(|(knee, searched)| knee / searched);
+    in_time(ratio.is_some_and(|ratio| (0.85..1.15).contains(&ratio)), || {
+        format!("the knee is at {knee:?}, and a search finds {searched:?}")
+    });
     // All are compared at a rate that all of them keep.
     for name in ["light", "heavy", "polls"] {
         assert!(row(&view, name)["at"]["per_s"] == 100.0, "{}", row(&view, name)["at"]);

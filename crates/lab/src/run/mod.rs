@@ -44,6 +44,7 @@ use pippin_model::verdict::Caveat;
 use pippin_model::workload::{Message, Proof, Sample, Service, Workload};
 use pippin_stats::gate::comparing::has_time;
 use pippin_stats::planning::Progress;
+use pippin_stats::planning::choice::Choice;
 use pippin_stats::planning::words::length;
 use pippin_stats::rank::sequential::{self, FEWEST_REPETITIONS};
 use rand::SeedableRng;
@@ -521,6 +522,8 @@ struct Execution<'a> {
     in_all: usize,
     /// When the first repetition began.
     began: Instant,
+    /// What the repetitions beyond the first ones are spent on, if a goal decides on them.
+    choice: Option<Choice>,
 }
 
 impl<'a> Execution<'a> {
@@ -548,6 +551,7 @@ impl<'a> Execution<'a> {
             number: 0,
             in_all,
             began: Instant::now(),
+            choice: None,
         }
     }
 
@@ -861,6 +865,10 @@ impl<'a> Execution<'a> {
             }
             return true;
         }
+        if made == planned {
+            let progress = Progress::from_trials(self.header(), self.recording.trials(), made);
+            self.choice = progress.and_then(|progress| progress.choice);
+        }
         if self.interrupted() || made == 0 || !self.has_time(made) {
             return false;
         }
@@ -889,7 +897,9 @@ impl<'a> Execution<'a> {
     /// Whether the goal of the plan leaves time for another repetition. Without a goal there is.
     fn has_time(&self, made: u32) -> bool {
         self.header().plan.goal.as_ref().is_none_or(|goal| {
-            has_time(self.began.elapsed(), made, Duration::from_nanos(goal.longest_ns()))
+            let (spent, longest) = (self.began.elapsed(), Duration::from_nanos(goal.longest_ns()));
+            let fits = self.choice.is_none_or(|choice| spent + choice.each() <= longest);
+            fits && has_time(spent, made, longest)
         })
     }
 

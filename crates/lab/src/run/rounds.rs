@@ -200,7 +200,8 @@ impl Execution<'_> {
     ) -> Course {
         let header = self.header();
         let delay = judge::expected_delay(&header.workload, header.plan.upstream_delay_ns);
-        let lengths = Lengths::from_plan(&header.plan, delay, needed_ns);
+        let times = self.choice.map_or(1.0, |choice| choice.times);
+        let lengths = Lengths::from_plan(&header.plan, delay, needed_ns).with_rounds(times);
         let in_all = members.iter().filter(|member| !member.has_failed()).count() as u64;
         let planned_ns = u64::from(lengths.rounds) * in_all * lengths.whole_ns();
         let mut bystanders = Bystanders::default();

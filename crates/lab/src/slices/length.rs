@@ -50,6 +50,12 @@ impl Lengths {
         Self { slice_ns, rounds: rounds.clamp(1, 1 << 20) as u32, delay_ns }
     }
 
+    /// These slices, in so many times the rounds.
+    #[must_use]
+    pub fn with_rounds(self, times: f64) -> Self {
+        Self { rounds: (f64::from(self.rounds) * times).round().max(1.0) as u32, ..self }
+    }
+
     /// One slice with what is left out before it, nanoseconds.
     #[must_use]
     pub const fn whole_ns(&self) -> u64 {
@@ -145,6 +151,14 @@ mod tests {
         assert_eq!(left(WarmUp::AUTO, 90_000), None);
         assert_eq!(left(WarmUp::Fixed { duration_ns: 60_000 * MS }, 12_000), None);
         assert_eq!(left(WarmUp::None, 0), None);
+    }
+
+    #[test]
+    fn a_run_may_choose_more_rounds_of_the_same_slices() {
+        let planned = Lengths { slice_ns: 400 * MS, rounds: 3, delay_ns: 100 * MS };
+        assert_eq!(planned.with_rounds(1.0), planned);
+        assert_eq!(planned.with_rounds(1.5), Lengths { rounds: 5, ..planned });
+        assert_eq!(planned.with_rounds(10.0).rounds, 30);
     }
 
     #[test]

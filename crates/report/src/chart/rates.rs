@@ -18,6 +18,8 @@ pub fn charts(rows: &[Shown<'_>]) -> Vec<Chart> {
     if rows.iter().all(|(_, _, sweep)| sweep.points.len() < FEWEST) {
         return Vec::new();
     }
+    let has_knee = |(_, _, sweep): &Shown<'_>| sweep.ladder.is_some_and(|it| it.knee.is_some());
+    let knees = if rows.iter().any(has_knee) { " Dotted verticals: the knee." } else { "" };
     let response = times(rows, OFFERED).map(|chart| Chart {
         name: "rates-response".into(),
         title: "Response time by offered rate".into(),
@@ -25,7 +27,10 @@ pub fn charts(rows: &[Shown<'_>]) -> Vec<Chart> {
             "Median and 99th percentile of the response time by offered rate for {}.",
             targets(rows.len())
         ),
-        caption: format!("Solid: the median. Dashed: the 99th percentile. {}", how_far(rows)),
+        caption: format!(
+            "Solid: the median. Dashed: the 99th percentile.{knees} {}",
+            how_far(rows)
+        ),
         table: table(rows),
         ..chart
     });

@@ -156,7 +156,8 @@ fn p50(point: &Point) -> Option<f64> {
     point.response_time.p50_ns.map(|ns| ns as f64)
 }
 
-/// Lines of the median and the 99th percentile; `None` without figures.
+/// Lines of the median and the 99th percentile, with the knee of several rates; `None` without
+/// figures.
 pub(super) fn times(rows: &[Shown<'_>], title: &str) -> Option<Chart> {
     let (least, _) = range(rows, p50);
     let (_, most) = range(rows, p99);
@@ -169,7 +170,11 @@ pub(super) fn times(rows: &[Shown<'_>], title: &str) -> Option<Chart> {
             ..Line::joined(series(*place), stroke, points(sweep, figure))
         };
         let median = Line { name: Some(row.target.to_string()), ..of(Stroke::Solid, p50) };
-        [median, of(Stroke::Dashed, p99)]
+        let knee = sweep.ladder.and_then(|ladder| ladder.knee).map(|knee| {
+            let ends = vec![(knee.per_s, least), (knee.per_s, most)];
+            Line::joined(series(*place), Stroke::Dotted, ends)
+        });
+        [Some(median), Some(of(Stroke::Dashed, p99)), knee].into_iter().flatten()
     };
     let drawn: Vec<Line> = rows.iter().flat_map(both).collect();
     let y = Axis::log("response time", least, most, time);

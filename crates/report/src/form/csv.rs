@@ -231,6 +231,9 @@ fn costs() -> Vec<Column> {
         }),
         column("kept_per_s", |_, row| cell(row.at_rates().and_then(|(_, it)| it.kept_per_s))),
         column("missed_per_s", |_, row| cell(row.at_rates().and_then(|(_, it)| it.missed_per_s))),
+        column("knee_per_s", |_, row| cell(row.knee().map(|knee| knee.per_s))),
+        column("knee_low_per_s", |_, row| cell(row.knee().and_then(|knee| knee.low_per_s))),
+        column("knee_high_per_s", |_, row| cell(row.knee().and_then(|knee| knee.high_per_s))),
         column("target_rss_bytes", |_, row| cell(row.usage.target_rss_bytes)),
         column("cpu_rank", |_, row| cell(row.standing.cpu_rank)),
         column("cpu_rank_worst", |_, row| {

@@ -5,6 +5,8 @@
 use pippin_model::figure::{Counter, Span, counters};
 use pippin_model::result::histogram::Summary;
 use pippin_model::verdict::Verdict;
+use pippin_stats::interval::Interval;
+use pippin_stats::summary::Estimate;
 
 use crate::exposition::{self, GAUGE, MEDIA_TYPE, SUMMARY, Sample};
 use crate::form::{Form, Write};
@@ -67,7 +69,7 @@ struct Metric {
     samples: fn(&View, &Row) -> Samples,
 }
 
-const METRICS: [Metric; 13] = [
+const METRICS: [Metric; 21] = [
     Metric {
         name: "pippin_goodput_per_second",
         kind: GAUGE,
@@ -141,6 +143,54 @@ const METRICS: [Metric; 13] = [
         samples: |_, row| one(row.cpu_s_per_million.and_then(|f| f.interval).map(|i| i.high)),
     },
     Metric {
+        name: "pippin_response_time_p50_low_seconds",
+        kind: GAUGE,
+        help: "Lower end of the 95 % interval of the median response time over repetitions.",
+        samples: |_, row| one(seconds(row.response_p50_ns, |i| i.low)),
+    },
+    Metric {
+        name: "pippin_response_time_p50_high_seconds",
+        kind: GAUGE,
+        help: "Upper end of the 95 % interval of the median response time over repetitions.",
+        samples: |_, row| one(seconds(row.response_p50_ns, |i| i.high)),
+    },
+    Metric {
+        name: "pippin_response_time_p99_low_seconds",
+        kind: GAUGE,
+        help: "Lower end of the 95 % interval of the response time's 99th percentile over repetitions.",
+        samples: |_, row| one(seconds(row.response_p99_ns, |i| i.low)),
+    },
+    Metric {
+        name: "pippin_response_time_p99_high_seconds",
+        kind: GAUGE,
+        help: "Upper end of the 95 % interval of the response time's 99th percentile over repetitions.",
+        samples: |_, row| one(seconds(row.response_p99_ns, |i| i.high)),
+    },
+    Metric {
+        name: "pippin_kept_requests_per_second",
+        kind: GAUGE,
+        help: "At several rates: the highest one with which every repetition kept up.",
+        samples: |_, row| one(row.at_rates().and_then(|(_, ladder)| ladder.kept_per_s)),
+    },
+    Metric {
+        name: "pippin_knee_requests_per_second",
+        kind: GAUGE,
+        help: "At several rates: the first one from which no higher one surely brings more than 10 % more right answers.",
+        samples: |_, row| one(row.knee().map(|knee| knee.per_s)),
+    },
+    Metric {
+        name: "pippin_knee_low_requests_per_second",
+        kind: GAUGE,
+        help: "Lower end of its 95 % interval.",
+        samples: |_, row| one(row.knee().and_then(|knee| knee.low_per_s)),
+    },
+    Metric {
+        name: "pippin_knee_high_requests_per_second",
+        kind: GAUGE,
+        help: "Upper end of its 95 % interval.",
+        samples: |_, row| one(row.knee().and_then(|knee| knee.high_per_s)),
+    },
+    Metric {
         name: "pippin_caveats",
         kind: GAUGE,
         help: "1 for each caveat that the target has.",
@@ -154,6 +204,11 @@ fn sample(labels: Vec<Label>, value: f64) -> Sample {
 
 fn one(value: Option<f64>) -> Samples {
     value.map(|value| sample(Vec::new(), value)).into_iter().collect()
+}
+
+/// An end of the interval of a time in nanoseconds.
+fn seconds(found: Option<Estimate>, end: fn(Interval) -> f64) -> Option<f64> {
+    found?.interval.map(|interval| end(interval) / 1e9)
 }
 
 fn common(view: &View, row: &Row) -> [Label; 4] {

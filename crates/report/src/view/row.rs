@@ -13,6 +13,7 @@ use pippin_stats::judge::held::Held as OfTrial;
 use pippin_stats::judge::{Context, Evidence, RunCaveats, judge_run};
 use pippin_stats::rank::standing::{Field, stand};
 use pippin_stats::scalability::ladder::{self, Ladder};
+use pippin_stats::scalability::rate_knee::RateKnee;
 use pippin_stats::scalability::sweep::{Sweep as FoundSweep, sweeps};
 use pippin_stats::series::quantile::mean;
 use pippin_stats::summary::warm_ups::WarmUps;
@@ -343,6 +344,12 @@ impl Row {
     pub fn at_rates(&self) -> Option<(&Sweep, &Ladder)> {
         let sweep = self.sweep.as_ref()?;
         Some((sweep, sweep.ladder.as_ref()?))
+    }
+
+    /// The knee, if it was asked at several rates and has one.
+    #[must_use]
+    pub fn knee(&self) -> Option<RateKnee> {
+        self.at_rates()?.1.knee
     }
 
     /// The most serious caveat that is a doubt, as words: `generator busy`.

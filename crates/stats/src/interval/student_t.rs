@@ -45,6 +45,22 @@ pub(crate) fn two_sided_p(t: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
+/// The value of t that chance alone exceeds on either side with this probability, from 1 degree of freedom
+/// on.
+pub(crate) fn t_at(two_sided: f64, degrees: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1e4);
+    // Enough halvings for all digits of a double.
+    for _ in 0..70 {
+        let middle = f64::midpoint(low, high);
+        if two_sided_p(middle, degrees) > two_sided {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +72,16 @@ mod tests {
         }
         assert!((two_sided_p(1.0, 1.0) - 0.5).abs() < 1e-9);
         assert_eq!(two_sided_p(0.0, 3.0), 1.0);
+    }
+
+    #[test]
+    fn a_quantile_is_where_its_p_value_is() {
+        for (df, t) in TABLE {
+            let found = t_at(0.05, df);
+            assert!((found / t - 1.0).abs() < 0.01, "{df}: {found}");
+            assert!((two_sided_p(found, df) - 0.05).abs() < 1e-9, "{df}: {found}");
+        }
+        assert!((t_at(0.2, 4.0) - 1.533).abs() < 1e-3, "{}", t_at(0.2, 4.0));
     }
 
     #[test]

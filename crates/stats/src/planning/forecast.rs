@@ -12,24 +12,32 @@ use crate::planning::starts::Starts;
 /// Beyond so many more repetitions, nothing is foretold.
 const MOST: u32 = 10_000;
 /// Longer loads are named if they take this much less time, and are at most this many times as long.
-const WORTH: f64 = 0.8;
-const LONGEST_TIMES: f64 = 10.0;
+pub(super) const WORTH: f64 = 0.8;
+pub(super) const LONGEST_TIMES: f64 = 10.0;
+/// From one slice to the next there is at most this many times its length; a longer pause is no part of
+/// the rounds.
+const PAUSE: u64 = 10;
 
 /// What repetitions cost, from those that were made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// How long a repetition of all targets takes, in nanoseconds; `None` below two.
     pub repetition_ns: Option<f64>,
-    /// How much of it the targets are measured, all together, in nanoseconds.
+    /// How much of it the loads take, all together, in nanoseconds; of rounds, with what is left out
+    /// before each slice.
     pub measured_ns: f64,
+    /// Whether all loads were measured in rounds of slices.
+    pub in_rounds: bool,
 }
 
 impl Costs {
-    /// What these trials cost.
+    /// What the first `made` repetitions of these trials cost.
     #[must_use]
-    pub fn from_trials(trials: &[TrialRecord]) -> Self {
+    pub fn from_trials(trials: &[TrialRecord], made: u32) -> Self {
+        let trials: Vec<&TrialRecord> =
+            trials.iter().filter(|trial| trial.spec.repetition < made).collect();
         let mut begun: BTreeMap<u32, u64> = BTreeMap::new();
-        for trial in trials {
+        for trial in &trials {
             let first = begun.entry(trial.spec.repetition).or_insert(trial.started_unix_ns);
             *first = trial.started_unix_ns.min(*first);
         }
@@ -39,11 +47,28 @@ impl Costs {
             let took = to.saturating_sub(*from) as f64;
             (repetitions > 0.0 && took > 0.0).then(|| took / repetitions)
         });
-        let loads = trials.iter().filter_map(|trial| trial.load.as_ref());
-        let measured: f64 = loads.map(|load| load.measured.duration_ns as f64).sum();
-        let measured_ns = measured / begun.len().max(1) as f64;
-        Self { repetition_ns, measured_ns }
+        let (sliced, whole): (Vec<&TrialRecord>, Vec<&TrialRecord>) = trials
+            .into_iter()
+            .filter(|trial| trial.load.is_some())
+            .partition(|trial| !trial.slices.is_empty());
+        let loads = whole.iter().filter_map(|trial| trial.load.as_ref());
+        let measured: u64 = loads.map(|load| load.measured.duration_ns).sum();
+        let measured_ns = (measured + rounds_ns(&sliced)) as f64 / begun.len().max(1) as f64;
+        Self { repetition_ns, measured_ns, in_rounds: whole.is_empty() && !sliced.is_empty() }
     }
+}
+
+/// How long the rounds of these trials took.
+fn rounds_ns(trials: &[&TrialRecord]) -> u64 {
+    let slices = trials.iter().flat_map(|trial| &trial.slices);
+    let mut slices: Vec<(u64, u64)> =
+        slices.map(|slice| (slice.started_unix_ns, slice.measured_ns)).collect();
+    slices.sort_unstable();
+    let until_next = slices.windows(2).map(|pair| {
+        let [(began, length), (next, _)] = [pair[0], pair[1]];
+        (next - began).min(PAUSE * length)
+    });
+    until_next.sum::<u64>() + slices.last().map_or(0, |(_, length)| *length)
 }
 
 /// What a figure needs until it is known as well as asked for, if its starts go on to differ as they
@@ -123,7 +148,7 @@ mod tests {
 
     #[test]
     fn more_repetitions_are_foretold_by_the_scatter_so_far() {
-        let costs = Costs { repetition_ns: Some(30e9), measured_ns: 1e9 };
+        let costs = Costs { repetition_ns: Some(30e9), measured_ns: 1e9, in_rounds: false };
         let found = Forecast::from_starts(&starts(&FIVE, None), 5, 0.02, &costs).unwrap();
         // The standard deviation is 0.0158, so 1.25 of them may be left: as after 10 starts.
         assert_eq!((found.repetitions, found.ns), (5, Some(150e9)));
@@ -141,7 +166,7 @@ mod tests {
             longer(
                 scatter,
                 Some(within),
-                &Costs { repetition_ns: Some(repetition_ns), measured_ns },
+                &Costs { repetition_ns: Some(repetition_ns), measured_ns, in_rounds: false },
             )
         };
         let found = longer(scatter, 30e9, 1e9).unwrap();
@@ -162,9 +187,34 @@ mod tests {
             trial
         };
         let trials = [trial(0, 100), trial(0, 108), trial(1, 120), trial(2, 140)];
-        assert_eq!(Costs::from_trials(&trials).repetition_ns, Some(20e9));
-        assert_eq!(Costs::from_trials(&trials[..2]).repetition_ns, None);
+        assert_eq!(Costs::from_trials(&trials, 3).repetition_ns, Some(20e9));
+        assert_eq!(Costs::from_trials(&trials, 2).repetition_ns, Some(20e9));
+        assert_eq!(Costs::from_trials(&trials, 1).repetition_ns, None);
         // A clock that was set back says nothing.
-        assert_eq!(Costs::from_trials(&[trial(0, 100), trial(1, 50)]).repetition_ns, None);
+        assert_eq!(Costs::from_trials(&[trial(0, 100), trial(1, 50)], 2).repetition_ns, None);
+    }
+
+    #[test]
+    fn rounds_cost_what_is_left_out_before_slices_too_and_not_the_pause_for_another_group() {
+        use pippin_model::example::slices::Rounds;
+        const S: u64 = 1_000_000_000;
+        let rounds = Rounds { repetitions: 1, rounds: 3, ..Rounds::default() };
+        let mut trials = rounds.trials("go/net-http", 10_000.0, 10.0);
+        trials.extend(rounds.trials("c/nginx", 10_000.0, 10.0));
+        // Slices of 0.4 s: those of the first target each 1.6 s, those of the second 0.6 s later.
+        for slice in &mut trials[1].slices {
+            slice.started_unix_ns += 6 * S / 10;
+        }
+        let costs = Costs::from_trials(&trials, 1);
+        assert!(costs.in_rounds);
+        // From the first to the last slice 3.8 s, and that one.
+        assert!((costs.measured_ns - 4.2e9).abs() < 1e6, "{costs:?}");
+        for slice in &mut trials[1].slices {
+            slice.started_unix_ns += 60 * S;
+        }
+        let costs = Costs::from_trials(&trials, 1);
+        assert!((costs.measured_ns - (3.2e9 + 4e9 + 3.6e9)).abs() < 1e6, "{costs:?}");
+        trials[0].slices.clear();
+        assert!(!Costs::from_trials(&trials, 1).in_rounds);
     }
 }

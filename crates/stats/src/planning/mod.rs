@@ -11,8 +11,10 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`starts`] | what the starts of each ranked row show |
+//! | [`choice`] | whether the rest of the time is spent on more starts or on more rounds in each, and which differences are told apart then |
 //! | [`forecast`] | how many more repetitions are needed, what they cost, and whether longer loads would cost less |
 //! | [`words`] | all of it in sentences |
+pub mod choice;
 pub mod forecast;
 pub mod starts;
 pub mod words;
@@ -23,6 +25,7 @@ use pippin_model::target::TargetId;
 use pippin_model::trial::{Step, TrialRecord};
 use serde::{Deserialize, Serialize};
 
+use crate::planning::choice::{Choice, told_apart};
 use crate::planning::forecast::{Costs, Forecast};
 use crate::planning::starts::{Change, Starts, changes, starts};
 
@@ -38,6 +41,12 @@ pub struct Progress {
     pub reached: Option<bool>,
     /// How long a repetition of all targets takes, in nanoseconds; `None` after the first.
     pub repetition_ns: Option<f64>,
+    /// By how much two targets must differ to be told apart with a power of 90 %, as
+    /// [`choice::told_apart`] says it.
+    pub told_apart: Option<f64>,
+    /// What the rest was to be spent on, chosen at the first look, and what was expected of it. `None`
+    /// before, and if nothing more was needed, there was no time, or too little was known.
+    pub choice: Option<Choice>,
     /// Each target at each step.
     pub rows: Vec<Row>,
 }
@@ -84,24 +93,29 @@ impl Progress {
     #[must_use]
     pub fn from_trials(header: &RunHeader, trials: &[TrialRecord], made: u32) -> Option<Self> {
         let goal = header.plan.goal.clone()?;
-        let is_there =
-            |id: &&TargetId| header.targets.get(id).is_none_or(|info| info.unavailable.is_none());
-        let starts = if goal.changes.is_empty() {
-            let targets: Vec<TargetId> =
-                header.plan.targets.iter().filter(is_there).cloned().collect();
-            starts(trials, &targets, made)
-        } else {
-            changes(trials, &goal.changes, made)
-        };
-        let costs = Costs::from_trials(trials);
+        let starts = starts_of_goal(header, &goal, trials, made);
+        let costs = Costs::from_trials(trials, made);
         let rows: Vec<Row> = starts.iter().map(|one| row(one, made, goal.within, &costs)).collect();
         // Who is not there is left behind. Before the first look nothing is known.
         let is_whole =
-            made >= FEWEST_REPETITIONS && header.plan.targets.iter().all(|id| is_there(&id));
+            made >= FEWEST_REPETITIONS && header.plan.targets.iter().all(|id| is_there(header, id));
         let is_all =
             |within| is_whole && !rows.is_empty() && rows.iter().all(|row| row.is_within(within));
         let reached = goal.within.map(is_all);
-        Some(Self { goal, repetitions: made, reached, repetition_ns: costs.repetition_ns, rows })
+        let at_first = || {
+            let starts = starts_of_goal(header, &goal, trials, FEWEST_REPETITIONS);
+            let costs = Costs::from_trials(trials, FEWEST_REPETITIONS);
+            Choice::from_starts(&starts, FEWEST_REPETITIONS, &goal, &costs)
+        };
+        Some(Self {
+            repetitions: made,
+            reached,
+            repetition_ns: costs.repetition_ns,
+            told_apart: told_apart(&starts, made),
+            choice: (made >= FEWEST_REPETITIONS).then(at_first).flatten(),
+            rows,
+            goal,
+        })
     }
 
     /// The progress of a run that was kept; `None` if it has no goal. Of one that was interrupted,
@@ -132,6 +146,11 @@ impl Progress {
         }
     }
 
+    /// Whether this is the first look.
+    const fn is_first(&self) -> bool {
+        self.repetitions <= FEWEST_REPETITIONS
+    }
+
     /// Whether another repetition may bring the run closer to its goal. Time is not looked at.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -149,6 +168,26 @@ impl Progress {
         let free = self.rows.iter().filter(|row| row.stuck.is_none() && row.reach.is_some());
         free.max_by(|a, b| a.reach.unwrap_or(0.0).total_cmp(&b.reach.unwrap_or(0.0)))
     }
+}
+
+/// Whether a target of the plan could be installed.
+fn is_there(header: &RunHeader, id: &TargetId) -> bool {
+    header.targets.get(id).is_none_or(|info| info.unavailable.is_none())
+}
+
+/// The starts of what the goal asks for, after so many repetitions.
+fn starts_of_goal(
+    header: &RunHeader,
+    goal: &Goal,
+    trials: &[TrialRecord],
+    made: u32,
+) -> Vec<Starts> {
+    if !goal.changes.is_empty() {
+        return changes(trials, &goal.changes, made);
+    }
+    let there = header.plan.targets.iter().filter(|id| is_there(header, id));
+    let targets: Vec<TargetId> = there.cloned().collect();
+    starts(trials, &targets, made)
 }
 
 fn row(starts: &Starts, made: u32, within: Option<f64>, costs: &Costs) -> Row {

@@ -163,6 +163,52 @@ fn sentences_say_what_is_expected_and_what_came() {
     );
 }
 
+/// Slices that scatter by a tenth, while starts differ by little: further starts have more rounds.
+fn uneven(repetitions: u32) -> Vec<TrialRecord> {
+    let rounds = Rounds { repetitions, start: 0.001, host: 0.0, slice: 0.1, ..Rounds::default() };
+    let mut trials = rounds.trials(NAMES[0], 10_000.0, 10.0);
+    trials.extend(rounds.trials(NAMES[1], 40_000.0, 10.0));
+    for trial in &mut trials {
+        let began = u64::from(trial.spec.repetition) * 60_000_000_000;
+        let later = began.wrapping_sub(trial.started_unix_ns);
+        trial.started_unix_ns = began;
+        for slice in &mut trial.slices {
+            slice.started_unix_ns = slice.started_unix_ns.wrapping_add(later);
+        }
+    }
+    trials
+}
+
+#[test]
+fn what_was_expected_at_the_first_look_is_held_against_what_came() {
+    let header = within(0.02);
+    let first = progress(&header, &uneven(5), 5);
+    let choice = first.choice.unwrap();
+    assert!(choice.times > 1.0 && choice.reaches && choice.repetitions > 0, "{choice:?}");
+    let expected = first.expectation();
+    let many = format!("about {} more with {} times as", choice.repetitions, choice.times);
+    assert!(expected.contains(&many), "{expected}");
+    assert!(
+        expected.contains("two targets that differ by ") && expected.contains(" are then told")
+    );
+    let later = progress(&header, &uneven(9), 9);
+    assert_eq!(later.choice, Some(choice), "it is what was chosen at the first look");
+    assert!(!later.expectation().contains(" are then told"), "{}", later.expectation());
+    let came = later.outcome();
+    let more =
+        format!("After 5 repetitions about {} more were expected, with ", choice.repetitions);
+    assert!(came.contains(&more) && came.contains("; 4 were made. Two targets"), "{came}");
+    assert!(
+        came.contains("are told apart with 90 % power (") && came.contains(" expected after 5")
+    );
+    // Before the first look, and with one target, nothing is said of it.
+    assert_eq!(progress(&header, &uneven(4), 4).choice, None);
+    let mut alone = header;
+    alone.plan.targets.truncate(1);
+    let found = progress(&alone, &uneven(5), 5);
+    assert_eq!((found.told_apart, found.choice.and_then(|it| it.told_apart)), (None, None));
+}
+
 #[test]
 fn of_a_change_only_the_ratio_within_rounds_must_be_known() {
     let trials = beside(0.1, 5, 0.001, 1);

@@ -1,5 +1,5 @@
 //! How well the figures of a run are known, in sentences.
-use pippin_model::plan::goal::{MOST_REPETITIONS, percent};
+use pippin_model::plan::goal::{FEWEST_REPETITIONS, MOST_REPETITIONS, percent};
 use pippin_model::text::units::counted;
 
 use crate::planning::{Progress, Row};
@@ -57,12 +57,32 @@ impl Progress {
         let differ = widest.starts_differ.map(|differ| {
             format!("{} varies most between starts (±{} each)", widest.name(), percent_of(differ))
         });
-        let parts = [Some(known), Some(self.needs(widest, within)), differ];
+        let parts = [Some(known), Some(self.needs(widest, within)), differ, self.then_told_apart()];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// What is told apart after the further repetitions.
+    fn then_told_apart(&self) -> Option<String> {
+        let differ = percent_of(self.choice.filter(|_| self.is_first())?.told_apart?);
+        Some(match self.goal.changes.is_empty() {
+            true => {
+                format!("two targets that differ by {differ} are then told apart with 90 % power")
+            }
+            false => format!("a change of {differ} is then seen with 90 % power"),
+        })
     }
 
     /// What the widest row needs: `about 6 more, 4 min, for ±2 %`.
     fn needs(&self, widest: &Row, within: f64) -> String {
+        let longer = self.choice.filter(|choice| choice.times > 1.0 && self.is_first());
+        if let Some(choice) = longer.filter(|choice| choice.reaches) {
+            let (many, times) = (choice.repetitions, choice.times);
+            return format!(
+                "about {many} more with {times} times as many rounds, {}, for {}, because much of the scatter is within a start",
+                length(choice.ns),
+                self.asked(within)
+            );
+        }
         let Some(forecast) = widest.forecast else {
             return format!("{} is out of reach", self.asked(within));
         };
@@ -71,12 +91,61 @@ impl Progress {
             true => format!(" (at most {MOST_REPETITIONS} are made)"),
             false => String::new(),
         };
-        format!("about {} more{time} for {}{too_many}", forecast.repetitions, self.asked(within))
+        let rounds = longer.map_or(String::new(), |choice| {
+            format!("; further starts have {} times as many rounds", choice.times)
+        });
+        format!(
+            "about {} more{time} for {}{too_many}{rounds}",
+            forecast.repetitions,
+            self.asked(within)
+        )
     }
 
-    /// What came of the goal, for the result.
+    /// What came of the goal and of what was expected, for the result.
     #[must_use]
     pub fn outcome(&self) -> String {
+        [Some(self.reached_in_words()), self.took(), self.power()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// How many repetitions it took, and how many were expected at the first look. Nothing if they were
+    /// not expected to be enough.
+    fn took(&self) -> Option<String> {
+        let expected = self.choice.filter(|choice| choice.reaches && !self.is_first())?;
+        let rounds = match expected.times > 1.0 {
+            true => format!(", with {} times as many rounds in each", expected.times),
+            false => String::new(),
+        };
+        let made = self.repetitions - FEWEST_REPETITIONS;
+        Some(format!(
+            "After {FEWEST_REPETITIONS} repetitions about {} more were expected{rounds}; {made} were made.",
+            expected.repetitions
+        ))
+    }
+
+    /// Which differences are told apart now, and which were expected to be.
+    fn power(&self) -> Option<String> {
+        let now = percent_of(self.told_apart?);
+        let expected =
+            self.choice.filter(|_| !self.is_first()).and_then(|choice| choice.told_apart);
+        let expected = expected.map_or(String::new(), |expected| {
+            format!(" ({} expected after {FEWEST_REPETITIONS} repetitions)", percent_of(expected))
+        });
+        Some(match self.goal.changes.is_empty() {
+            true => {
+                format!(
+                    "Two targets that differ by {now} are told apart with 90 % power{expected}."
+                )
+            }
+            false => format!("A change of {now} is seen with 90 % power{expected}."),
+        })
+    }
+
+    /// What came of the goal.
+    fn reached_in_words(&self) -> String {
         let made = counted(self.repetitions.into(), "repetition");
         let stuck: Vec<&Row> = self.rows.iter().filter(|row| row.stuck.is_some()).collect();
         let left_behind = left_behind(&stuck);

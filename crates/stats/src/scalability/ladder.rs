@@ -6,6 +6,9 @@ use pippin_model::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::judge::evidence::percent;
+use crate::judge::host;
+use crate::scalability::rate_knee::{Offered, RateKnee, rate_knee};
+use crate::scalability::sweep::{right_per_s, standard_error};
 use crate::series::quantile::median;
 
 /// A target keeps up with a rate if it answers at least this part of the requests right. The rest
@@ -57,6 +60,9 @@ pub struct Ladder {
     pub kept_per_s: Option<f64>,
     /// The lowest rate with which a repetition did not keep up; `None` if there was none.
     pub missed_per_s: Option<f64>,
+    /// From where on more offered requests bring few more right answers; `None` if no rate was
+    /// missed, or with fewer than three points up to there, and on a disturbed host.
+    pub knee: Option<RateKnee>,
     /// Processors that the target kept busy while nobody asked it, median of the repetitions.
     pub rest_cores: Option<f64>,
     /// Its memory at that time in bytes, median of the repetitions; shared pages count once.
@@ -85,19 +91,26 @@ impl Ladder {
         let cores: Vec<f64> = rests().filter_map(|rest| rest.cores()).collect();
         let memory: Vec<f64> =
             rests().filter_map(|rest| rest.memory_bytes).map(|bytes| bytes as f64).collect();
+        let missed_per_s = steps.iter().find(is_missed).map(|step| step.size());
+        let up_to_the_missed = steps
+            .iter()
+            .filter(|step| missed_per_s.is_some_and(|missed| step.size() <= missed))
+            .filter_map(|step| offered(step.size(), &at(*step)));
+        let knee = missed_per_s.and_then(|missed| knee_at(missed, up_to_the_missed));
         Some(Self {
             kept_per_s: steps.iter().take_while(is_kept).last().map(|step| step.size()),
-            missed_per_s: steps.iter().find(is_missed).map(|step| step.size()),
+            missed_per_s,
+            knee: knee.filter(|_| !host::is_disturbed(trials)),
             rest_cores: median(&cores),
             rest_memory_bytes: median(&memory),
         })
     }
 
-    /// How far it came, in a sentence.
+    /// How far it came, and where its knee is, in sentences.
     #[must_use]
     pub fn words(&self) -> String {
         let rate = |per_s: f64| format!("{} requests/s", format_count(per_s));
-        match (self.kept_per_s, self.missed_per_s) {
+        let how_far = match (self.kept_per_s, self.missed_per_s) {
             // A higher rate may be INVALID, which shows nothing.
             (Some(kept), None) => format!("Keeps up with at least {}.", rate(kept)),
             (Some(kept), Some(missed)) => {
@@ -105,8 +118,28 @@ impl Ladder {
             }
             (None, Some(missed)) => format!("Does not keep up with {}.", rate(missed)),
             (None, None) => "With which rate it keeps up is unknown.".into(),
+        };
+        match self.knee {
+            Some(knee) => format!(
+                "{how_far} Knee at {}: higher rates bring few more right answers.",
+                knee.words()
+            ),
+            None => how_far,
         }
     }
+}
+
+/// What the repetitions that are not INVALID answered right at this rate; `None` if there is none.
+fn offered(per_s: f64, trials: &[&TrialRecord]) -> Option<Offered> {
+    let right = right_per_s(trials)?;
+    Some(Offered { per_s, right_per_s: right.median, error: standard_error(&right) })
+}
+
+/// The knee of the curve that ends with the rate that was missed; `None` if that one has no figure.
+fn knee_at(missed_per_s: f64, curve: impl Iterator<Item = Offered>) -> Option<RateKnee> {
+    let curve: Vec<Offered> = curve.collect();
+    let (missed, kept) = curve.split_last().filter(|(last, _)| last.per_s == missed_per_s)?;
+    rate_knee(kept, *missed)
 }
 
 /// Whether a target kept up at this step; `None` if the step is INVALID or has no result.
@@ -234,6 +267,55 @@ mod tests {
     }
 
     #[test]
+    fn a_server_of_so_many_a_second_has_its_knee_there() {
+        for per_s in [150, 300, 500, 700, 1_500] {
+            // Loads differ by 2 %.
+            let both = [99, 100, 101].map(|part| climb(100 * S / (per_s * part)));
+            let knee = ladder(&both.concat()).knee.unwrap();
+            let (low, high) = (knee.low_per_s.unwrap(), knee.high_per_s.unwrap());
+            let capacity = per_s as f64;
+            assert!(
+                low <= capacity && capacity <= high && high < 1.1 * capacity,
+                "{per_s}: {knee:?}"
+            );
+            assert!((0.9..1.01).contains(&(knee.per_s / capacity)), "{per_s}: {knee:?}");
+        }
+        assert_eq!(ladder(&climb(S / 5_000)).knee, None, "it keeps up with all rates");
+        assert_eq!(ladder(&climb(S / 50)).knee, None, "it keeps up with none");
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_knee_where_others_used_the_host_or_the_last_rate_is_invalid() {
+        let made = climb(S / 500);
+        assert!(ladder(&made).knee.is_some());
+        let mut disturbed = made.clone();
+        disturbed.iter_mut().for_each(|it| it.usage.as_mut().unwrap().other_cores = Some(1.0));
+        assert_eq!(ladder(&disturbed).knee, None);
+        let mut invalid = made;
+        invalid.last_mut().unwrap().verdict = Verdict::Invalid;
+        assert_eq!(ladder(&invalid).knee, None);
+    }
+
+    /// Answers that are wrong are no right ones, at whichever rate they come.
+    #[test]
+    fn wrong_answers_do_not_raise_the_knee() {
+        let made = climb(S / 500);
+        let before = ladder(&made).knee.unwrap();
+        for place in 0..made.len() {
+            for part in [0.5, 0.9, 0.96, 0.99] {
+                let mut spoiled = made.clone();
+                let measured = &mut spoiled[place].load.as_mut().unwrap().measured;
+                for good in [&mut measured.requests.good, &mut measured.answered.good] {
+                    *good = (*good as f64 * part) as u64;
+                }
+                let after = ladder(&spoiled).knee;
+                let is_higher = after.is_some_and(|it| it.per_s > before.per_s);
+                assert!(!is_higher, "{place}, {part}: {before:?} became {after:?}");
+            }
+        }
+    }
+
+    #[test]
     fn targets_are_compared_at_the_highest_rate_that_all_of_them_keep() {
         let kept = |kept_per_s| Ladder { kept_per_s, ..Ladder::default() };
         assert_eq!(common_per_s([kept(Some(5.0)), kept(None), kept(Some(3.0))]), Some(3.0));
@@ -252,5 +334,12 @@ mod tests {
         assert_eq!(of(Some(2_000.0), None), "Keeps up with at least 2,000 requests/s.");
         assert_eq!(of(None, Some(1_000.0)), "Does not keep up with 1,000 requests/s.");
         assert_eq!(of(None, None), "With which rate it keeps up is unknown.");
+        let (low_per_s, high_per_s) = (Some(2_900.0), Some(3_100.0));
+        let knee = Some(RateKnee { per_s: 3_000.0, low_per_s, high_per_s });
+        let both = Ladder { kept_per_s: Some(2_000.0), knee, ..Ladder::default() };
+        assert_eq!(
+            both.words(),
+            "Keeps up with at least 2,000 requests/s. Knee at 3,000 requests/s (2,900 to 3,100): higher rates bring few more right answers."
+        );
     }
 }

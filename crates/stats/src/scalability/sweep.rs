@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bottleneck::bound::{cpu_bound, is_waiting};
 use crate::bottleneck::concurrency::{Load, inferred_from_sweep};
+use crate::interval::student_t::NORMAL_975;
 use crate::judge::evidence::single_of;
 use crate::judge::host;
 use crate::judge::{Context, Evidence, repetitions};
@@ -17,7 +18,7 @@ use crate::scalability::knee::{Knee, knee, rises_at_its_end};
 use crate::scalability::predict::{Foretold, foretell};
 use crate::scalability::usl::{Point, Usl, fit};
 use crate::series::quantile::median;
-use crate::summary::goodput;
+use crate::summary::{Estimate, goodput};
 
 /// The result of a sweep for one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,7 +70,7 @@ fn sweep(target: &TargetId, records: &[TrialRecord]) -> Option<Sweep> {
     for (count, trials) in &steps {
         if let Some(load) = load_at(f64::from(*count), trials, single_s) {
             loads.push(load);
-            errors.push(standard_error(trials));
+            errors.push(right_per_s(trials).as_ref().and_then(standard_error));
         }
     }
     let points: Vec<Point> =
@@ -118,18 +119,20 @@ fn single_s(steps: &[(u32, &[&TrialRecord])]) -> Option<f64> {
     })
 }
 
-/// The standard error of the logarithm of a point's throughput, from its 95 % interval; `None` if
-/// it has none.
-fn standard_error(trials: &[&TrialRecord]) -> Option<f64> {
+/// Right answers per second at a point, over the repetitions that are not INVALID.
+pub(crate) fn right_per_s(trials: &[&TrialRecord]) -> Option<Estimate> {
     let valid: Vec<&TrialRecord> =
         trials.iter().copied().filter(|record| record.verdict != Verdict::Invalid).collect();
-    let interval = goodput(&valid, &mut Xoshiro256PlusPlus::seed_from_u64(SEED))?.interval?;
-    let error = (interval.high / interval.low).ln() / (2.0 * NORMAL_95);
+    goodput(&valid, &mut Xoshiro256PlusPlus::seed_from_u64(SEED))
+}
+
+/// The standard error of the logarithm of a figure, from its 95 % interval; `None` if it has none.
+pub(crate) fn standard_error(figure: &Estimate) -> Option<f64> {
+    let interval = figure.interval?;
+    let error = (interval.high / interval.low).ln() / (2.0 * NORMAL_975);
     error.is_finite().then_some(error)
 }
 
-/// Two-sided 95 % of the normal distribution.
-const NORMAL_95: f64 = 1.96;
 /// The seed of the resampling, so that equal records give an equal knee.
 const SEED: u64 = 1;
 

@@ -12,7 +12,9 @@ mod random;
 #[path = "../alarms/recorded.rs"]
 mod recorded;
 
-use pippin_model::plan::goal::{FEWEST_REPETITIONS, MOST_REPETITIONS};
+use pippin_model::plan::goal::{FEWEST_REPETITIONS, Goal, MOST_REPETITIONS};
+use pippin_stats::planning::choice::{Choice, told_apart};
+use pippin_stats::planning::forecast::Costs;
 use pippin_stats::planning::starts::Starts;
 use pippin_stats::series::quantile::{mean, median, variance};
 use random::Random;
@@ -261,4 +263,111 @@ fn what_the_repetitions_did_not_meet_is_not_in_the_interval() {
     let source = drifting("waves", false, |at, phase| waves(at, phase, 0.03, 40.0));
     let waves = ends(&source, 400).held();
     assert!(waves < 0.9, "{waves}");
+}
+
+/// A repetition of 30 s, of which the rounds take 2 s.
+const COSTS: Costs = Costs { repetition_ns: Some(30e9), measured_ns: 2e9, in_rounds: true };
+
+/// How runs went that may choose how many rounds a start has, or must keep to those of the plan.
+#[derive(Default)]
+struct Spent {
+    held: u32,
+    minutes: Vec<f64>,
+    /// The repetitions that were made after the first look, for each that was expected.
+    of_expected: Vec<f64>,
+    times: Vec<f64>,
+}
+
+/// Runs until a figure is known to 1 %, whose starts differ by `between` and whose slices by `inner` where
+/// a start has the plan's rounds. What is within a start is known to a tenth.
+fn spent(between: f64, inner: f64, costs: &Costs, runs: u32) -> Spent {
+    const WITHIN: f64 = 0.01;
+    let mut random = Random::of_seed(20_261_130);
+    let goal = Goal::from_parts(Some(WITHIN), Some(36_000_000_000_000)).unwrap();
+    let around_ns = costs.repetition_ns.unwrap() - costs.measured_ns;
+    let mut all = Spent::default();
+    for _ in 0..runs {
+        let known = inner * (1.0 + 0.1 * random.normal());
+        let (mut logs, mut ns, mut choice) = (Vec::new(), 0.0, None::<Choice>);
+        let found = loop {
+            let times = choice.map_or(1.0, |choice| choice.times);
+            logs.push(between * random.normal() + inner / times.sqrt() * random.normal());
+            ns += around_ns + costs.measured_ns * times;
+            let so_far = Starts { within_a_start: Some(known), ..starts(&logs) };
+            let is_first = logs.len() == FEWEST_REPETITIONS as usize;
+            if logs.len() >= FEWEST_REPETITIONS as usize
+                && (so_far.reach().unwrap() <= WITHIN || logs.len() == MOST)
+            {
+                break so_far;
+            }
+            if is_first {
+                choice = Choice::from_starts(&[so_far], FEWEST_REPETITIONS, &goal, costs);
+            }
+        };
+        all.held += u32::from(mean(&found.logs).unwrap().abs() <= found.reach().unwrap().ln_1p());
+        all.minutes.push(ns / 60e9);
+        if let Some(choice) = choice.filter(|choice| choice.reaches) {
+            let more = logs.len() as f64 - f64::from(FEWEST_REPETITIONS);
+            all.of_expected.push(more / f64::from(choice.repetitions));
+            all.times.push(choice.times);
+        }
+    }
+    all
+}
+
+/// More rounds in a start are chosen where they take less time, the interval at the end holds as before,
+/// and what was expected at the first look is near to what came.
+#[test]
+fn rounds_are_chosen_by_what_they_are_worth() {
+    const RUNS: u32 = 1_000;
+    println!(
+        "| starts, within a start | held | minutes | plan's rounds | times | made / expected |"
+    );
+    for (between, inner, saves) in [(0.003, 0.02, true), (0.01, 0.01, false), (0.02, 0.003, false)]
+    {
+        let chosen = spent(between, inner, &COSTS, RUNS);
+        let plain = spent(between, inner, &Costs { in_rounds: false, ..COSTS }, RUNS);
+        let minutes = |of: &Spent| mean(&of.minutes).unwrap();
+        let of_expected = median(&chosen.of_expected).unwrap();
+        println!(
+            "| {between}, {inner} | {:.3} | {:.1} | {:.1} | {:.1} | {of_expected:.2} |",
+            f64::from(chosen.held) / f64::from(RUNS),
+            minutes(&chosen),
+            minutes(&plain),
+            median(&chosen.times).unwrap(),
+        );
+        assert!(chosen.held * 100 >= RUNS * 94, "{between}, {inner}: {} held", chosen.held);
+        let ratio = minutes(&chosen) / minutes(&plain);
+        assert!(ratio <= if saves { 0.8 } else { 1.05 }, "{between}, {inner}: {ratio}");
+        assert!((0.6..1.5).contains(&of_expected), "{between}, {inner}: {of_expected}");
+    }
+}
+
+/// Of recorded starts, nine of ten runs or more tell two servers apart that differ by what is said.
+#[test]
+fn what_is_said_to_be_told_apart_is() {
+    const MADE: u32 = 10;
+    const RUNS: u32 = 1_000;
+    let mut random = Random::of_seed(20_261_131);
+    let mut powers = Vec::new();
+    for series in recorded::all() {
+        let logs = recorded_starts(&series);
+        let (first, second) = logs.split_at(series.starts.len());
+        let said = told_apart(&[starts(first), starts(second)], MADE).unwrap();
+        let apart: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
+        let truth = mean(&apart).unwrap();
+        let mut told = 0;
+        for _ in 0..RUNS {
+            let ratios: Vec<f64> = (0..MADE)
+                .map(|_| apart[random.below(apart.len())] - truth + said.ln_1p())
+                .collect();
+            let error = (variance(&ratios).unwrap() / f64::from(MADE)).sqrt();
+            told += u32::from(mean(&ratios).unwrap() > t_975(MADE as usize) * error);
+        }
+        let power = f64::from(told) / f64::from(RUNS);
+        println!("{}, {}: {:.1} % with {power}", series.server, series.beside, said * 100.0);
+        powers.push(power);
+    }
+    // Where few starts are far off, runs that do not meet them tell apart more.
+    assert!(powers.iter().all(|power| (0.87..=0.995).contains(power)), "{powers:?}");
 }
