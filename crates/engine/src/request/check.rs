@@ -1,15 +1,17 @@
 //! Checks whether an answer is right, piece by piece.
 use memchr::memmem;
-use pippin_model::load::{BodyCheck, Check};
+use pippin_model::load::{BodyCheck, Check, EventForm};
 use pippin_model::request::coding::Coding;
-use pippin_model::result::ErrorKind;
+use pippin_model::result::{ErrorKind, EventCounts, Spans};
 use pippin_model::scenario::find;
 use std::hash::Hasher as _;
 use twox_hash::XxHash64;
 
 use crate::request::drawn::{Filled, Value};
+use crate::request::event_stream::{EventStream, EventTimes};
 use crate::request::referee::{Exchange, Referee};
 use crate::request::surprises::Look;
+use crate::time::clock::unix_offset_ns;
 
 /// The status of an answer in a protocol that has none.
 pub(crate) const NO_STATUS: u16 = 0;
@@ -91,6 +93,8 @@ pub(crate) struct Judge {
     kept: Option<Box<Vec<u8>>>,
     /// Of a body that is digested as it arrives. The memory is used again.
     digest: Option<Box<XxHash64>>,
+    /// Of a body that is a stream of events.
+    events: Option<Box<EventStream>>,
     /// Where the body before this one had the first texts of its check. The next one mostly has
     /// them there too, and to look there costs less than to make a searcher for a text.
     found: [u32; 2],
@@ -121,6 +125,7 @@ impl Judge {
             body_bytes: 0,
             kept: None,
             digest: None,
+            events: None,
             found: [0; 2],
             status: 0,
             is_under_way: false,
@@ -137,7 +142,7 @@ impl Judge {
         (self.body_bytes, self.status, self.wrong) = (0, 0, false);
         self.is_under_way = false;
         (self.look, self.coding) = (Look::Undecided, Coding::Unseen);
-        self.why = None;
+        (self.why, self.events) = (None, None);
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -217,7 +222,8 @@ impl Judge {
         let is_kept = self.look == Look::Whole || !right.check.json.is_empty();
         match &right.check.body {
             BodyCheck::Any | BodyCheck::Length { .. } if is_kept => self.keep(piece),
-            BodyCheck::Any | BodyCheck::Length { .. } => {}
+            // A stream of events comes through `Self::events`.
+            BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Events(_) => {}
             BodyCheck::Refereed => self.keep(piece),
             BodyCheck::Digested { key } => {
                 if is_kept {
@@ -253,6 +259,27 @@ impl Judge {
         }
     }
 
+    /// Takes the next piece of a body that is a stream of events.
+    pub fn events(
+        &mut self,
+        form: &EventForm,
+        piece: &[u8],
+        times: EventTimes,
+        (counts, spans): (&mut EventCounts, &mut Spans),
+    ) {
+        self.body_bytes += piece.len() as u64;
+        let stream = self.events.get_or_insert_with(|| EventStream::new(unix_offset_ns()).into());
+        stream.take(form, piece, times, counts, spans);
+    }
+
+    /// How many events of the present answer have not come, where its check wants a stream of them; 0 where it
+    /// wants none.
+    pub fn missing_events(&self, check: &Check) -> u64 {
+        let BodyCheck::Events(form) = &check.body else { return 0 };
+        let missing = self.events.as_ref().map_or(form.count, |events| events.missing(form));
+        missing.into()
+    }
+
     #[inline]
     fn keep(&mut self, piece: &[u8]) {
         self.kept.get_or_insert_default().extend_from_slice(piece);
@@ -274,7 +301,7 @@ impl Judge {
             self.with_exchange(right, timing, |exchange| referee.examine(exchange));
         }
         (self.wrong, self.look, self.coding) = (false, Look::Undecided, Coding::Unseen);
-        self.is_under_way = false;
+        (self.is_under_way, self.events) = (false, None);
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -295,11 +322,18 @@ impl Judge {
         if let Some(why) = &self.why {
             return Some(why.kind);
         }
+        if let BodyCheck::Events(form) = &check.body {
+            let events = self.events.take().unwrap_or_default();
+            if let Some(words) = events.fault(form) {
+                self.refuse_as(ErrorKind::WrongBody, words);
+                return Some(ErrorKind::WrongBody);
+            }
+        }
         let length = self.body_bytes;
         let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
         let is_right = !self.wrong
             && match &check.body {
-                BodyCheck::Any => true,
+                BodyCheck::Any | BodyCheck::Events(_) => true,
                 BodyCheck::Exact(expected) => length == expected.len() as u64,
                 BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
                 BodyCheck::Contains { min, max, all } => {
