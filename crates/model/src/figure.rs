@@ -196,8 +196,8 @@ pub fn counters() -> impl Iterator<Item = &'static Counter> {
         ByteCounts::COUNTERS,
         EventCounts::COUNTERS,
     ]
-        .into_iter()
-        .flatten()
+    .into_iter()
+    .flatten()
 }
 
 impl Figure {

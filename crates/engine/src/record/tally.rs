@@ -6,8 +6,8 @@ use pippin_model::result::ByteCounts;
 use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{
-    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, EventCounts, FirstError, Measured,
-    RequestCounts, Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window,
+    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, EventCounts, FirstError,
+    Measured, RequestCounts, Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window,
     WindowHistograms,
 };
 

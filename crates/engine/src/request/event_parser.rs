@@ -159,8 +159,19 @@ mod tests {
 
     fn texts() -> impl Strategy<Value = String> {
         let part = prop::sample::select(vec![
-            "\r", "\n", "\r\n", "\n\n", "data", "data:", "data: ", "a", "é", "7 1700000000000", ":",
-            "id: 3", " ",
+            "\r",
+            "\n",
+            "\r\n",
+            "\n\n",
+            "data",
+            "data:",
+            "data: ",
+            "a",
+            "é",
+            "7 1700000000000",
+            ":",
+            "id: 3",
+            " ",
         ]);
         prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
     }

@@ -79,7 +79,8 @@ impl EventStream {
         let missing = self.missing(form);
         let came = form.count - missing;
         self.course.fault.or_else(|| {
-            (missing > 0).then(|| format!("the stream ended after {came} of its {} events", form.count))
+            (missing > 0)
+                .then(|| format!("the stream ended after {came} of its {} events", form.count))
         })
     }
 }
@@ -124,7 +125,8 @@ impl Course {
         };
         let (number, next) = (event.number, self.next);
         if number >= form.count {
-            return self.blame(|| format!("event {number} came, and the last one is {}", form.count - 1));
+            return self
+                .blame(|| format!("event {number} came, and the last one is {}", form.count - 1));
         }
         if number != next {
             counts.lost += u64::from(number.saturating_sub(next));
@@ -256,19 +258,27 @@ mod tests {
                 EventCounts { received: 4, lost: 1, ..counts },
                 "event 3 came where 2 is the next",
             ),
-            (with(2, sent(1, 205)), EventCounts { lost: 1, ..counts }, "event 1 came where 2 is the next"),
-            (with(4, sent(9, 405)), EventCounts { lost: 1, ..counts }, "event 9 came, and the last one is 4"),
-            (with(4, sent(4, 380)), EventCounts { early: 1, ..counts }, "event 4 came 380 ms after its request"),
+            (
+                with(2, sent(1, 205)),
+                EventCounts { lost: 1, ..counts },
+                "event 1 came where 2 is the next",
+            ),
+            (
+                with(4, sent(9, 405)),
+                EventCounts { lost: 1, ..counts },
+                "event 9 came, and the last one is 4",
+            ),
+            (
+                with(4, sent(4, 380)),
+                EventCounts { early: 1, ..counts },
+                "event 4 came 380 ms after its request",
+            ),
             (
                 with(4, Sent { number: 4, at_ms: 405, says_ms: 500 }),
                 EventCounts { stale: 1, ..counts },
                 "event 4 says an instant 95 ms in the future",
             ),
-            (
-                with(4, sent(4, 506)),
-                EventCounts { late: 1, ..counts },
-                "",
-            ),
+            (with(4, sent(4, 506)), EventCounts { late: 1, ..counts }, ""),
             (
                 [0, 400, 400, 401, 424].iter().zip(0..).map(|(at, n)| sent(n, *at)).collect(),
                 EventCounts { late: 1, together: 3, ..counts },
@@ -300,7 +310,9 @@ mod tests {
         for text in ["7 1764435600123", "7\n1764435600123", " 007  1764435600123 "] {
             assert_eq!(Event::read(text.as_bytes()), right, "{text}");
         }
-        for text in ["", "7", "7 x", "7 1.5", "7 1 1", "-7 1", "+7 1", "4294967296 1", "7 17644356001234"] {
+        for text in
+            ["", "7", "7 x", "7 1.5", "7 1 1", "-7 1", "+7 1", "4294967296 1", "7 17644356001234"]
+        {
             assert_eq!(Event::read(text.as_bytes()), None, "{text}");
         }
         let mut stream = EventStream::new(OFFSET);
@@ -308,6 +320,8 @@ mod tests {
         let (mut counts, mut spans) = (EventCounts::default(), Spans::default());
         stream.take(&FORM, b"data: hello\n\n", times, &mut counts, &mut spans);
         assert_eq!(counts.received, 1);
-        assert!(stream.fault(&FORM).unwrap().starts_with("an event has the data \"hello\" instead"));
+        assert!(
+            stream.fault(&FORM).unwrap().starts_with("an event has the data \"hello\" instead")
+        );
     }
 }

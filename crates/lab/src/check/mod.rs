@@ -328,8 +328,9 @@ enum Quiet<'a> {
 }
 
 fn quiet_for<'a>(workload: &Workload, quiet: &'a RwLock<()>) -> Quiet<'a> {
-    let is_timed =
-        |proof: &Proof| matches!(proof, Proof::Delay { .. } | Proof::Simultaneous { .. } | Proof::Events { .. });
+    let is_timed = |proof: &Proof| {
+        matches!(proof, Proof::Delay { .. } | Proof::Simultaneous { .. } | Proof::Events { .. })
+    };
     if workload.proofs.iter().any(is_timed) {
         Quiet::Alone { _guard: quiet.write().unwrap_or_else(PoisonError::into_inner) }
     } else {

@@ -306,7 +306,8 @@ fn stream(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
     if workload.answer.events.is_none() {
         return Ok(());
     }
-    let wrong = |words: String| Err(LabError::User(format!("the workload `{}` {words}", workload.id)));
+    let wrong =
+        |words: String| Err(LabError::User(format!("the workload `{}` {words}", workload.id)));
     if let Some(key) = plan.key_about_slices() {
         return wrong(format!("has streams, which are longer than slices: take {key} out"));
     }

@@ -141,7 +141,9 @@ mod tests {
             let said = judged(held).unwrap_err();
             assert!(said.contains("they are held back"), "{said}");
         }
-        assert!(judged(EventCounts { early: 1, ..events }).unwrap_err().contains("before they were"));
+        assert!(
+            judged(EventCounts { early: 1, ..events }).unwrap_err().contains("before they were")
+        );
         assert!(judged(EventCounts::default()).is_err(), "unknown does not pass");
         assert!(one_by_one(&EventCounts { late: 21, ..events }, &FORM, OFF_AT_REST).is_err());
     }

@@ -73,7 +73,9 @@ fn head(mode: Mode, request: &Request, framing: Framing) -> String {
         _ => "text/event-stream",
     };
     if !framing.is_chunked {
-        return format!("HTTP/1.0 200 X\r\nContent-Type: {content_type}\r\nConnection: close\r\n\r\n");
+        return format!(
+            "HTTP/1.0 200 X\r\nContent-Type: {content_type}\r\nConnection: close\r\n\r\n"
+        );
     }
     let close = if request.close { "Connection: close\r\n" } else { "" };
     format!(
@@ -166,7 +168,9 @@ fn event(mode: Mode, number: u64, ms: u64) -> String {
         "events-crlf" => format!("data: {number} {ms}\r\n\r\n"),
         "events-cr" => format!("data: {number} {ms}\r\r"),
         "events-with-comments" => {
-            format!(": still here\n\nretry: 3000\nid: {number}\nevent: message\ndata: {number} {ms}\n\n")
+            format!(
+                ": still here\n\nretry: 3000\nid: {number}\nevent: message\ndata: {number} {ms}\n\n"
+            )
         }
         "events-two-lines" => format!("data:{number}\ndata:{ms}\n\n"),
         "events-without-blank-lines" => format!("data: {number} {ms}\n"),

@@ -14,8 +14,7 @@ pub mod warm_ups;
 use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::result::{
     ByteCounts, ConnectionCounts, CounterSets, ErrorKind, EventCounts, LoadResult, Measured,
-    RequestCounts,
-    SpanSummaries, StatusCounts,
+    RequestCounts, SpanSummaries, StatusCounts,
 };
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord};

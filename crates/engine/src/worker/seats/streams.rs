@@ -165,7 +165,8 @@ impl Answers for StreamAnswers<'_> {
     #[inline]
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]) {
         let place = self.places.get(tag as usize);
-        let right = self.wire.template(template).right(place.map_or(Value::default(), |it| it.value));
+        let right =
+            self.wire.template(template).right(place.map_or(Value::default(), |it| it.value));
         if let (BodyCheck::Events(form), Some(place)) = (&right.check.body, place) {
             let times = EventTimes { sent_ns: place.sent.begun_at(), arrived_ns: self.arrived };
             let Tally { events, spans, .. } = &mut *self.tally;
