@@ -91,10 +91,8 @@ pub(crate) struct Judge {
     /// answer.
     #[allow(clippy::box_collection)] // a connection must stay small
     kept: Option<Box<Vec<u8>>>,
-    /// Of a body that is digested as it arrives. The memory is used again.
-    digest: Option<Box<XxHash64>>,
-    /// Of a body that is a stream of events.
-    events: Option<Box<EventStream>>,
+    /// What is known so far of a body that is not kept. The memory is used again.
+    running: Option<Box<Running>>,
     /// Where the body before this one had the first texts of its check. The next one mostly has
     /// them there too, and to look there costs less than to make a searcher for a text.
     found: [u32; 2],
@@ -108,6 +106,14 @@ pub(crate) struct Judge {
     coding: Coding,
     /// What is wrong, where that is more than a wrong body.
     why: Option<Box<Reason>>,
+}
+
+/// What is known of a body that is looked at as it arrives. It belongs to the present answer once a piece of its
+/// body has come.
+#[derive(Debug)]
+enum Running {
+    Digest(XxHash64),
+    Events(EventStream),
 }
 
 /// What is wrong with an answer.
@@ -124,8 +130,7 @@ impl Judge {
         Self {
             body_bytes: 0,
             kept: None,
-            digest: None,
-            events: None,
+            running: None,
             found: [0; 2],
             status: 0,
             is_under_way: false,
@@ -142,7 +147,7 @@ impl Judge {
         (self.body_bytes, self.status, self.wrong) = (0, 0, false);
         self.is_under_way = false;
         (self.look, self.coding) = (Look::Undecided, Coding::Unseen);
-        (self.why, self.events) = (None, None);
+        self.why = None;
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -229,11 +234,14 @@ impl Judge {
                 if is_kept {
                     self.keep(piece);
                 }
-                let digest = self.digest.get_or_insert_with(|| XxHash64::with_seed(*key).into());
+                let begin = || Running::Digest(XxHash64::with_seed(*key));
+                let running = self.running.get_or_insert_with(|| begin().into());
                 if start == 0 {
-                    **digest = XxHash64::with_seed(*key);
+                    **running = begin();
                 }
-                digest.write(piece);
+                if let Running::Digest(digest) = &mut **running {
+                    digest.write(piece);
+                }
             }
             BodyCheck::Exact(expected) => {
                 if is_kept {
@@ -267,17 +275,30 @@ impl Judge {
         times: EventTimes,
         (counts, spans): (&mut EventCounts, &mut Spans),
     ) {
+        let begin = || Running::Events(EventStream::new(unix_offset_ns()));
+        let running = self.running.get_or_insert_with(|| begin().into());
+        if self.body_bytes == 0 {
+            **running = begin();
+        }
         self.body_bytes += piece.len() as u64;
-        let stream = self.events.get_or_insert_with(|| EventStream::new(unix_offset_ns()).into());
-        stream.take(form, piece, times, counts, spans);
+        if let Running::Events(stream) = &mut **running {
+            stream.take(form, piece, times, counts, spans);
+        }
+    }
+
+    /// The stream of the present answer; `None` if no piece of it has come.
+    fn stream(&self) -> Option<&EventStream> {
+        match self.running.as_deref() {
+            Some(Running::Events(stream)) if self.body_bytes > 0 => Some(stream),
+            _ => None,
+        }
     }
 
     /// How many events of the present answer have not come, where its check wants a stream of them; 0 where it
     /// wants none.
     pub fn missing_events(&self, check: &Check) -> u64 {
         let BodyCheck::Events(form) = &check.body else { return 0 };
-        let missing = self.events.as_ref().map_or(form.count, |events| events.missing(form));
-        missing.into()
+        self.stream().map_or(form.count, |stream| stream.missing(form)).into()
     }
 
     #[inline]
@@ -301,7 +322,7 @@ impl Judge {
             self.with_exchange(right, timing, |exchange| referee.examine(exchange));
         }
         (self.wrong, self.look, self.coding) = (false, Look::Undecided, Coding::Unseen);
-        (self.is_under_way, self.events) = (false, None);
+        self.is_under_way = false;
         if let Some(kept) = &mut self.kept {
             kept.clear();
         }
@@ -323,8 +344,8 @@ impl Judge {
             return Some(why.kind);
         }
         if let BodyCheck::Events(form) = &check.body {
-            let events = self.events.take().unwrap_or_default();
-            if let Some(words) = events.fault(form) {
+            let none = EventStream::default();
+            if let Some(words) = self.stream().unwrap_or(&none).fault(form) {
                 self.refuse_as(ErrorKind::WrongBody, words);
                 return Some(ErrorKind::WrongBody);
             }
@@ -378,7 +399,10 @@ impl Judge {
         let drawn = str::from_utf8(drawn).unwrap_or_default();
         let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
         let is_digested = matches!(right.check.body, BodyCheck::Digested { .. });
-        let digest = self.digest.as_ref().filter(|_| is_digested && self.body_bytes > 0);
+        let digest = match self.running.as_deref() {
+            Some(Running::Digest(digest)) if is_digested && self.body_bytes > 0 => Some(digest),
+            _ => None,
+        };
         work(&Exchange {
             request,
             status: self.status,

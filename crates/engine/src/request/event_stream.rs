@@ -75,10 +75,10 @@ impl EventStream {
     }
 
     /// What is wrong with it, now that it has ended.
-    pub fn fault(self, form: &EventForm) -> Option<String> {
+    pub fn fault(&self, form: &EventForm) -> Option<String> {
         let missing = self.missing(form);
         let came = form.count - missing;
-        self.course.fault.or_else(|| {
+        self.course.fault.clone().or_else(|| {
             (missing > 0)
                 .then(|| format!("the stream ended after {came} of its {} events", form.count))
         })

@@ -393,7 +393,8 @@ fn short_load(subject: &mut Subject<'_>, said: &mut Vec<String>) -> Vec<String> 
     }
     if subject.workload.walk.is_none() && subject.way.protocol == Protocol::Http1 {
         subject.closes = true;
-        loaded(subject, connections, count / CLOSING_PART, &mut wrong);
+        let fewer = count / CLOSING_PART;
+        loaded(subject, connections.min(fewer as u32), fewer, &mut wrong);
         subject.closes = false;
     }
     if let Some(load) = kept {

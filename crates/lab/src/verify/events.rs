@@ -1,7 +1,8 @@
 //! Streams of server-sent events: those of a few clients before a load, and all of a load.
+use pippin_model::figure::Unit;
 use pippin_model::load::{BodyCheck, EventForm, LoadSpec, StopRule, Surprises};
 use pippin_model::result::{ErrorKind, EventCounts, LoadResult};
-use pippin_model::text::units::{format_count, format_ns};
+use pippin_model::text::units::format_ns;
 
 use super::{Subject, Verdict};
 use crate::load;
@@ -69,7 +70,7 @@ fn one_by_one(events: &EventCounts, form: &EventForm, one_in: u64) -> Verdict {
     if off * one_in <= events.received {
         return Ok(());
     }
-    let count = |count: u64| format_count(count as f64);
+    let count = |count: u64| Unit::Count.format(count as f64);
     Err(format!(
         "of {} events {} came later than {} after the one before, and {} sooner than {}: they are held back, or the server does not keep up",
         count(events.received),
@@ -109,7 +110,7 @@ pub fn under_load(events: &EventCounts, form: &EventForm) -> Verdict {
 #[must_use]
 pub fn remark(events: &EventCounts) -> String {
     let EventCounts { received, lost, late, together, .. } = *events;
-    let count = |count: u64| format_count(count as f64);
+    let count = |count: u64| Unit::Count.format(count as f64);
     format!(
         "{} events, {} lost, {} late, {} together with the one before",
         count(received),

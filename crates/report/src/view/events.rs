@@ -1,5 +1,5 @@
 //! Streams of server-sent events: what the tables of the terminal and of the page show of them.
-use pippin_model::text::units::format_count;
+use pippin_model::figure::Unit;
 
 use super::View;
 use super::row::Row;
@@ -18,7 +18,7 @@ pub struct EventFigure {
 }
 
 fn count(value: u64) -> String {
-    format_count(value as f64)
+    Unit::Count.format(value as f64)
 }
 
 /// The columns, in order.
