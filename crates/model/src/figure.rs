@@ -22,7 +22,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use crate::host::usage::{Role, RoleUse};
-use crate::result::{ByteCounts, ConnectionCounts, ErrorKind, LoadResult, Measured, RequestCounts};
+use crate::result::{
+    ByteCounts, ConnectionCounts, ErrorKind, EventCounts, LoadResult, Measured, RequestCounts,
+};
 use crate::text::units::{format_bytes, format_count, format_ns};
 use crate::trial::TrialRecord;
 
@@ -137,6 +139,8 @@ derived! {
     Goodput, "goodput", PerSecond, More, |_, load| load.measured.goodput_per_s();
     /// Complete answers per second, right or wrong.
     Throughput, "throughput", PerSecond, More, |_, load| load.measured.throughput_per_s();
+    /// Server-sent events per second that came, where answers are streams of them.
+    EventRate, "events_per_s", PerSecond, More, |_, load| load.measured.events_per_s();
     /// Everything that went wrong: failed requests, wrong answers, connections that could not be
     /// opened.
     Errors, "errors", Count, Less, |_, load| Some(load.measured.errors_total() as f64);
@@ -186,9 +190,14 @@ const OF_REQUESTS: [&str; 6] = ["sent", "unsent", "completed", "good", "failed",
 
 /// All counters of the register.
 pub fn counters() -> impl Iterator<Item = &'static Counter> {
-    [RequestCounts::COUNTERS, ConnectionCounts::COUNTERS, ByteCounts::COUNTERS]
-        .into_iter()
-        .flatten()
+    [
+        RequestCounts::COUNTERS,
+        ConnectionCounts::COUNTERS,
+        ByteCounts::COUNTERS,
+        EventCounts::COUNTERS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 impl Figure {

@@ -12,6 +12,7 @@
 //! | `stages` | stages of loads that change by plan |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | verdicts with evidence, failures, explanations |
+//! | `events` | streams of server-sent events |
 //! | `explained` | what a profiler saw of the targets |
 //! | `life` | starts, memory and end of the targets |
 //! | `conformance` | answers at the edges of HTTP/1.1 |
@@ -21,6 +22,7 @@ mod answer;
 mod bar;
 mod choice;
 pub mod conformance;
+mod events;
 mod explained;
 pub(crate) mod facts;
 pub(crate) mod figures;
@@ -201,6 +203,7 @@ pub fn run(view: &View) -> Markup {
             (figures::render(&charts, &figures::HEADLINE))
             (scan::section(view, &charts))
             (figures::overload(view, &charts))
+            (events::section(view))
             (tiers::section(view))
             (stages::section(view))
             (walks::section(view))
@@ -267,7 +270,7 @@ fn header(view: &View) -> Markup {
 }
 
 /// The parts of a page that its list of contents names, if the page has them.
-const PARTS: [(&str, &str); 16] = [
+const PARTS: [(&str, &str); 17] = [
     ("results", "Results"),
     ("scan", "Scan"),
     ("stages", "Stages"),
@@ -275,6 +278,7 @@ const PARTS: [(&str, &str); 16] = [
     ("verdicts", "Verdicts"),
     ("missing", "Without a result"),
     ("overload", "Beyond the capacity"),
+    ("events", "Server-sent events"),
     ("explanations", "Explanations"),
     ("life", "Life"),
     ("explained", "Where the time goes"),

@@ -14,11 +14,13 @@
 //! | [`history`] | how a target started, warmed up and ended in its runs |
 //! | `steps` | sweeps, capacity searches, phases of devices, stages |
 //! | `scan` | a parameter over its values |
+//! | `events` | streams of server-sent events |
 //! | `overload` | what targets do beyond their capacity |
 //! | `walks` | steps of scenarios |
 //! | `remarks` | caveats, failures, published figures, explanations, host |
 mod agents;
 mod details;
+mod events;
 mod explained;
 mod grid;
 mod headline;
@@ -113,6 +115,7 @@ fn write_run(page: &mut Page, view: &View) {
     scan::write(page, view);
     steps::write(page, view);
     overload::write(page, view);
+    events::write(page, view);
     for row in &view.rows {
         if !row.scenario.is_empty() {
             page.heading(&row.target.to_string());

@@ -14,6 +14,7 @@
 //! | [`series`] | figures over time |
 //! | [`sweep`] | the points of a sweep, of several rates or of a capacity search |
 //! | [`rates`] | what each of several rates cost, as text |
+//! | [`events`] | streams of server-sent events |
 //! | [`scan`] | a parameter of a server over its values, and the knee |
 //! | [`overload`] | what a target does beyond its capacity |
 //! | [`phases`] | the phases of a device load |
@@ -34,6 +35,7 @@ pub mod conclusion;
 pub mod conformance;
 pub mod curve;
 pub mod doubts;
+pub mod events;
 pub mod lead;
 pub mod life;
 pub mod load;

@@ -51,6 +51,7 @@ namespace AspNetCore
                 endpoints.MapMethods("/hola/{name}", GetAndHead, Hola);
                 endpoints.MapMethods("/api/proxy/", GetAndHead, Proxy);
                 endpoints.MapMethods("/device", GetAndHead, Device.Answer);
+                endpoints.MapGet("/events", Events.Answer);
                 endpoints.MapPost("/upload", Upload.Answer);
                 var items = Environment.GetEnvironmentVariable("ITEMS_FILE");
                 if (items != null)

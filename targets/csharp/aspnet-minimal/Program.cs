@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 using System.Text.Json;
 using System.Text.Json.Serialization;
@@ -37,6 +38,8 @@ app.UseWhen(context => context.Request.Path.StartsWithSegments("/json"), branch 
 
 app.MapGet("/", () => "Hello World!");
 app.MapGet("/hola/{name}", (string name) => $"Hola {name}");
+
+app.MapGet("/events", (CancellationToken stop) => TypedResults.ServerSentEvents(Events(stop)));
 
 // The body is digested as it comes. Kestrel takes up to 30 MB.
 app.MapPost("/upload", async (Stream body) =>
@@ -103,6 +106,21 @@ if (upstream != null)
 }
 
 app.Run();
+
+// An event each 100 ms: its number, and the milliseconds since 1970.
+static async IAsyncEnumerable<string> Events([EnumeratorCancellation] CancellationToken stop)
+{
+    using var ticks = new PeriodicTimer(TimeSpan.FromMilliseconds(100));
+    for (var n = 0; n < 100; n++)
+    {
+        if (n > 0)
+        {
+            await ticks.WaitForNextTickAsync(stop);
+        }
+
+        yield return $"{n} {DateTimeOffset.UtcNow.ToUnixTimeMilliseconds()}";
+    }
+}
 
 // The runtime's timers count ticks of a coarse clock and may end some milliseconds early: what is left is waited for too.
 static async Task Wait(TimeSpan time)

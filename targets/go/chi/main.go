@@ -31,6 +31,7 @@ func serve(ctx context.Context) error {
 	router.Get("/hola/{name}", hola)
 	router.Get("/page/{n}", page)
 	router.Get("/device", device)
+	router.Get("/events", events)
 	router.Post("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {

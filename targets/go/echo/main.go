@@ -50,6 +50,7 @@ func serve(ctx context.Context) error {
 	app.HEAD("/hola/:name", hola)
 	app.GET("/page/:n", page)
 	app.GET("/device", device)
+	app.GET("/events", events)
 	app.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {

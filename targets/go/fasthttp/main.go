@@ -38,6 +38,7 @@ func serve(ctx context.Context) error {
 	routes.HEAD("/hola/{name}", hola)
 	routes.GET("/page/{n}", page)
 	routes.GET("/device", device)
+	routes.GET("/events", events)
 	routes.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {

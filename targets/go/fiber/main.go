@@ -49,6 +49,7 @@ func serve(ctx context.Context) error {
 	app.Get("/hola/:name", hola)
 	app.Get("/page/:n", page)
 	app.Get("/device", device)
+	app.Get("/events", events)
 	app.Post("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {

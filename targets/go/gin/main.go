@@ -39,6 +39,7 @@ func serve(ctx context.Context) error {
 	router.HEAD("/hola/:name", hola)
 	router.GET("/page/:n", page)
 	router.GET("/device", device)
+	router.GET("/events", events)
 	router.POST("/upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {

@@ -33,6 +33,7 @@ func serve(ctx context.Context) error {
 	get("/hola/{name}", hola)
 	get("/page/{n}", page)
 	get("/device", device)
+	router.HandleFunc("/events", events).Methods(http.MethodGet)
 	router.HandleFunc("/upload", upload).Methods(http.MethodPost)
 	router.HandleFunc("/ws", echo)
 	router.HandleFunc("/broadcast", newRoom().serve)

@@ -27,6 +27,7 @@ func serve(ctx context.Context) error {
 	mux.HandleFunc("GET /hola/{name}", hola)
 	mux.HandleFunc("GET /page/{n}", page)
 	mux.HandleFunc("GET /device", device)
+	mux.HandleFunc("GET /events", events)
 	mux.HandleFunc("POST /upload", upload)
 
 	if url := os.Getenv("DATABASE_URL"); url != "" {

@@ -4,11 +4,11 @@
 module Main (main) where
 
 import Control.Concurrent (setNumCapabilities, threadDelay)
-import Control.Monad (void)
+import Control.Monad (forM_, void, when)
 import Control.Monad.IO.Class (liftIO)
 import qualified Crypto.Hash.SHA256 as SHA256
 import Data.Aeson (object, (.=))
-import Data.ByteString.Builder (byteStringHex, toLazyByteString)
+import Data.ByteString.Builder (byteStringHex, string7, toLazyByteString)
 import qualified Data.ByteString.Char8 as Bytes
 import Data.List (sortOn)
 import Data.Pool (Pool, createPool, withResource)
@@ -16,6 +16,7 @@ import Data.String (fromString)
 import Data.Text (Text)
 import qualified Data.Text.Lazy as Lazy
 import Data.Text.Lazy.Encoding (decodeUtf8)
+import Data.Time.Clock.POSIX (getPOSIXTime)
 import Database.PostgreSQL.Simple (Connection, close, connectPostgreSQL, query_)
 import qualified Network.HTTP.Client as Client
 import Network.Wai.Handler.Warp (defaultSettings, setGracefulShutdownTimeout, setHost, setInstallShutdownHandler, setPort)
@@ -52,6 +53,7 @@ main = do
     get "/hola/:name" $ param "name" >>= \name -> text ("Hola " <> name)
     get "/page/:n" $ param "n" >>= \n -> html (renderHtml (page n))
     get "/device" (liftIO waitForDevice >> text (Lazy.replicate 1024 "x"))
+    get "/events" events
     post "/upload" upload
     mapM_ (get "/api/users/" . users) database
     mapM_ (get "/messages" . messages) database
@@ -69,6 +71,17 @@ upstreamOf base = (,) <$> Client.parseRequest (base <> "/slow") <*> Client.newMa
 -- | Waits 95 to 105 ms; a green thread that waits holds no other.
 waitForDevice :: IO ()
 waitForDevice = randomRIO (95000, 105000) >>= threadDelay
+
+-- | An event each 100 ms: its number, and the milliseconds since 1970.
+events :: ActionM ()
+events = do
+  setHeader "Content-Type" "text/event-stream"
+  setHeader "Cache-Control" "no-store"
+  stream $ \write flush -> forM_ [0 .. 99 :: Int] $ \n -> do
+    when (n > 0) (threadDelay 100000)
+    now <- getPOSIXTime
+    write (string7 ("data: " <> show n <> " " <> show (floor (now * 1000) :: Int) <> "\n\n"))
+    flush
 
 -- | Digests the body as it comes.
 upload :: ActionM ()

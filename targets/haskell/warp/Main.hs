@@ -4,18 +4,20 @@
 module Main (main) where
 
 import Control.Concurrent (setNumCapabilities, threadDelay)
-import Control.Monad (void)
+import Control.Monad (forM_, void, when)
 import Data.Aeson (encode, object, (.=))
+import Data.ByteString.Builder (string7)
 import qualified Data.ByteString.Char8 as Bytes
 import qualified Data.ByteString.Lazy as Lazy
 import Data.Pool (Pool, createPool, withResource)
 import Data.String (fromString)
 import Data.Text (Text)
 import Data.Text.Encoding (encodeUtf8)
+import Data.Time.Clock.POSIX (getPOSIXTime)
 import Database.PostgreSQL.Simple (Connection, close, connectPostgreSQL, query_)
 import qualified Network.HTTP.Client as Client
-import Network.HTTP.Types (Status, hContentType, methodGet, methodHead, status200, status404, status405)
-import Network.Wai (Application, Response, pathInfo, requestMethod, responseLBS)
+import Network.HTTP.Types (Status, hCacheControl, hContentType, methodGet, methodHead, status200, status404, status405)
+import Network.Wai (Application, Response, pathInfo, requestMethod, responseLBS, responseStream)
 import Network.Wai.Handler.Warp
 import System.Environment (getEnv, lookupEnv)
 import System.Posix.Signals (Handler (Catch), installHandler, sigTERM)
@@ -63,6 +65,7 @@ app shared request respond
       ([], _, _) -> respond (plain status200 "Hello World!")
       (["hola", name], _, _) -> respond (plain status200 ("Hola " <> Lazy.fromStrict (encodeUtf8 name)))
       (["device"], _, _) -> waitForDevice >> respond (plain status200 deviceBody)
+      (["events"], _, _) -> respond events
       (["api", "users", ""], Just pool, _) -> users pool >>= respond
       (["api", "proxy", ""], _, Just ask) -> ask >>= respond . uncurry plain
       _ -> respond (plain status404 "Not Found")
@@ -76,6 +79,15 @@ deviceBody = Lazy.fromStrict (Bytes.replicate 1024 'x')
 -- | Waits 95 to 105 ms; a green thread that waits holds no other.
 waitForDevice :: IO ()
 waitForDevice = randomRIO (95000, 105000) >>= threadDelay
+
+-- | An event each 100 ms: its number, and the milliseconds since 1970.
+events :: Response
+events = responseStream status200 [(hContentType, "text/event-stream"), (hCacheControl, "no-store")] $ \write flush ->
+  forM_ [0 .. 99 :: Int] $ \n -> do
+    when (n > 0) (threadDelay 100000)
+    now <- getPOSIXTime
+    write (string7 ("data: " <> show n <> " " <> show (floor (now * 1000) :: Int) <> "\n\n"))
+    flush
 
 users :: Pool Connection -> IO Response
 users pool = do

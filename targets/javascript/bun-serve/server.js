@@ -19,7 +19,17 @@ const routes = {
     await Bun.sleep(96 + Math.floor(Math.random() * 10));
     return new Response(deviceBody);
   },
+
+  // An event each 100 ms: its number, and the milliseconds since 1970.
+  "/events": () => new Response(events(), { headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store" } }),
 };
+
+async function* events() {
+  for (let n = 0; n < 100; n += 1) {
+    if (n > 0) await Bun.sleep(100);
+    yield `data: ${n} ${Date.now()}\n\n`;
+  }
+}
 
 if (sql) {
   routes["/api/users/"] = async () => Response.json(await sql`SELECT id, name, email FROM users ORDER BY id`);

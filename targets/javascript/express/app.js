@@ -48,6 +48,16 @@ export function createApp({ pool, upstream, items, files }) {
     response.type("text/plain").send(deviceBody);
   });
 
+  // An event each 100 ms: its number, and the milliseconds since 1970.
+  app.get("/events", async (request, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+    for (let n = 0; n < 100 && !response.destroyed; n += 1) {
+      if (n > 0) await sleep(100);
+      response.write(`data: ${n} ${Date.now()}\n\n`);
+    }
+    response.end();
+  });
+
   // Digests the body as it comes.
   app.post("/upload", async (request, response) => {
     const hash = createHash("sha256");

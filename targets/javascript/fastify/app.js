@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import compress from "@fastify/compress";
 import postgres from "@fastify/postgres";
@@ -52,6 +53,14 @@ function withAdded(rows, text) {
   return { title: "Messages", messages };
 }
 
+/** An event each 100 ms: its number, and the milliseconds since 1970. */
+async function* events() {
+  for (let n = 0; n < 100; n += 1) {
+    if (n > 0) await sleep(100);
+    yield `data: ${n} ${Date.now()}\n\n`;
+  }
+}
+
 /**
  * The application with the routes whose services (`database`, options of a `pg` pool; an upstream's base URL; items; a folder of files) are there.
  * `server` is what Fastify is told of its server.
@@ -80,6 +89,9 @@ export function createApp({ database, upstream, items, files, server }) {
     await sleep(96 + Math.floor(Math.random() * 10));
     return reply.type(plainText).send(deviceBody);
   });
+
+  app.get("/events", (request, reply) =>
+    reply.type("text/event-stream").header("Cache-Control", "no-store").send(Readable.from(events())));
 
   // A parser that hands on the stream: the body is digested as it comes.
   app.addContentTypeParser("application/octet-stream", (request, payload, done) => done(null, payload));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { getRouterParam, H3 } from "h3";
+import { createEventStream, getRouterParam, H3 } from "h3";
 
 const deviceBody = "x".repeat(1024);
 
@@ -23,6 +23,20 @@ export function createApp({ pool, upstream }) {
   app.get("/device", async (event) => {
     await sleep(96 + Math.floor(Math.random() * 10));
     return plain(event, deviceBody);
+  });
+
+  // An event each 100 ms: its number, and the milliseconds since 1970.
+  app.get("/events", (event) => {
+    const stream = createEventStream(event);
+    const send = async () => {
+      for (let n = 0; n < 100; n += 1) {
+        if (n > 0) await sleep(100);
+        await stream.push(`${n} ${Date.now()}`);
+      }
+      await stream.close();
+    };
+    send().catch(() => stream.close());
+    return stream.send();
   });
 
   if (pool) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { compress } from "hono/compress";
+import { streamSSE } from "hono/streaming";
 import { messages, page } from "./page.js";
 import { withTotals } from "./items.js";
 import { products } from "./products.js";
@@ -41,6 +42,15 @@ export function createApp({ pool, upstream, items }) {
     await sleep(96 + Math.floor(Math.random() * 10));
     return c.text(deviceBody);
   });
+
+  // An event each 100 ms: its number, and the milliseconds since 1970.
+  app.get("/events", (c) =>
+    streamSSE(c, async (stream) => {
+      for (let n = 0; n < 100 && !stream.aborted; n += 1) {
+        if (n > 0) await stream.sleep(100);
+        await stream.writeSSE({ data: `${n} ${Date.now()}` });
+      }
+    }));
 
   if (pool) {
     app.get("/api/users/", async (c) => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import render from "@koa/ejs";
 import Router from "@koa/router";
@@ -27,6 +28,14 @@ function withAdded(rows, text) {
   return { title: "Messages", messages };
 }
 
+/** An event each 100 ms: its number, and the milliseconds since 1970. */
+async function* events() {
+  for (let n = 0; n < 100; n += 1) {
+    if (n > 0) await sleep(100);
+    yield `data: ${n} ${Date.now()}\n\n`;
+  }
+}
+
 /** The application with the routes whose services (a `pg` pool, an upstream's base URL, items, a folder of files) are there. */
 export function createApp({ pool, upstream, items, files }) {
   const app = new Koa();
@@ -51,6 +60,12 @@ export function createApp({ pool, upstream, items, files }) {
   router.get("/device", async (ctx) => {
     await sleep(96 + Math.floor(Math.random() * 10));
     ctx.body = deviceBody;
+  });
+
+  router.get("/events", (ctx) => {
+    ctx.set("Cache-Control", "no-store");
+    ctx.type = "text/event-stream";
+    ctx.body = Readable.from(events());
   });
 
   // Digests the body as it comes.

@@ -93,6 +93,22 @@ async function device(response) {
   sendText(response, 200, deviceBody);
 }
 
+// Sends an event each 100 ms: its number, and the milliseconds since 1970.
+function events(response) {
+  response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+  let n = 0;
+  const send = () => {
+    response.write(`data: ${n} ${Date.now()}\n\n`);
+    n += 1;
+    if (n < 100) return;
+    clearInterval(timer);
+    response.end();
+  };
+  const timer = setInterval(send, 100);
+  response.on("close", () => clearInterval(timer));
+  send();
+}
+
 // Digests the body as it comes.
 async function upload(request, response) {
   const hash = crypto.createHash("sha256");
@@ -128,6 +144,7 @@ function route(request, response) {
   if (path === "/api/users/" && pool) return users(response);
   if (path === "/api/proxy/" && UPSTREAM_URL) return proxy(response);
   if (path === "/device") return device(response);
+  if (path === "/events" && request.method === "GET") return events(response);
   return sendText(response, 404, "Not Found");
 }
 

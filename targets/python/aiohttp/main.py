@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import time
 from pathlib import Path
 
 import aiohttp
@@ -73,6 +74,19 @@ async def device(request: web.Request):
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return web.Response(text=DEVICE_BODY)
+
+
+@routes.get("/events", allow_head=False)
+async def events(request: web.Request):
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    answer = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
+    await answer.prepare(request)
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        await answer.write(f"data: {n} {time.time_ns() // 1_000_000}\n\n".encode())
+    await answer.write_eof()
+    return answer
 
 
 @routes.post("/upload")

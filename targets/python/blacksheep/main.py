@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import random
+import time
 from json import loads
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from blacksheep import Application, Request, json, text
 from blacksheep.server.compression import use_gzip_compression
 from blacksheep.server.rendering.jinja2 import JinjaRenderer
 from blacksheep.server.responses import view
+from blacksheep.server.sse import ServerSentEventsResponse, TextServerSentEvent
 from blacksheep.settings.html import html_settings
 from jinja2 import FileSystemLoader
 
@@ -105,6 +107,19 @@ async def device():
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return text(DEVICE_BODY)
+
+
+async def stream_of_events():
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        yield TextServerSentEvent(f"{n} {time.time_ns() // 1_000_000}")
+
+
+@app.router.get("/events")
+async def events():
+    return ServerSentEventsResponse(stream_of_events)
 
 
 @app.router.post("/upload")

@@ -3,11 +3,13 @@
 import asyncio
 import os
 import random
+import time
 
 import asyncpg
 import falcon
 import falcon.asgi
 import httpx
+from falcon.asgi import SSEvent
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
@@ -50,6 +52,19 @@ class Hola:
         response.text = f"Hola {name}"
 
 
+async def stream_of_events():
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        yield SSEvent(text=f"{n} {time.time_ns() // 1_000_000}")
+
+
+class Events:
+    async def on_get(self, request, response):
+        response.sse = stream_of_events()
+
+
 class Users:
     def __init__(self, services):
         self.services = services
@@ -83,6 +98,7 @@ app = falcon.asgi.App(middleware=[services])
 app.add_route("/", Hello())
 app.add_route("/hola/{name}", Hola())
 app.add_route("/device", Device())
+app.add_route("/events", Events())
 if "DATABASE_URL" in os.environ:
     app.add_route("/api/users/", Users(services))
 if "UPSTREAM_URL" in os.environ:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import asyncpg
 import httpx
 from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
 from fastapi.middleware.gzip import GZipMiddleware
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import PlainTextResponse, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from fastapi.templating import Jinja2Templates
 from pydantic import BaseModel
@@ -142,6 +143,19 @@ async def proxy(request: Request):
         raise HTTPException(404)
     answer = await request.app.state.client.get(os.environ["UPSTREAM_URL"] + "/slow")
     return PlainTextResponse(answer.text, status_code=answer.status_code)
+
+
+async def stream_of_events():
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        yield f"data: {n} {time.time_ns() // 1_000_000}\n\n"
+
+
+@app.get("/events")
+async def events():
+    return StreamingResponse(stream_of_events(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 @app.get("/device", response_class=PlainTextResponse)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import time
 from urllib.parse import unquote
 
 import asyncpg
@@ -14,6 +15,7 @@ USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
 
 PLAIN = [("content-type", "text/plain; charset=utf-8")]
 JSON = [("content-type", "application/json")]
+EVENTS = [("content-type", "text/event-stream"), ("cache-control", "no-store")]
 
 
 def connections_of_this_process() -> int:
@@ -58,6 +60,13 @@ class App:
             # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
             await asyncio.sleep(random.randint(96, 105) / 1000)
             respond(scope, protocol, 200, PLAIN, DEVICE_BODY)
+        elif path == "/events":
+            # An event each 100 ms: its number, and the milliseconds since 1970.
+            stream = protocol.response_stream(200, EVENTS)
+            for n in range(100):
+                if n:
+                    await asyncio.sleep(0.1)
+                await stream.send_str(f"data: {n} {time.time_ns() // 1_000_000}\n\n")
         elif path == "/api/users/" and "DATABASE_URL" in os.environ:
             rows = await self.pool.fetch(USERS_QUERY)
             respond(scope, protocol, 200, JSON, json.dumps([dict(row) for row in rows]))

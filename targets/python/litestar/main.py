@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from litestar import Litestar, MediaType, Request, Response, get, post
 from litestar.config.compression import CompressionConfig
 from litestar.contrib.jinja import JinjaTemplateEngine
 from litestar.datastructures import State
-from litestar.response import Template
+from litestar.response import ServerSentEvent, Template
 from litestar.template.config import TemplateConfig
 
 import products
@@ -120,7 +121,20 @@ async def device() -> str:
     return DEVICE_BODY
 
 
-handlers = [hello, hola, page, device, upload]
+async def stream_of_events():
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        yield f"{n} {time.time_ns() // 1_000_000}"
+
+
+@get("/events")
+async def events() -> ServerSentEvent:
+    return ServerSentEvent(stream_of_events())
+
+
+handlers = [hello, hola, page, device, events, upload]
 if "DATABASE_URL" in os.environ:
     handlers += [users, messages, products.routes]
 if "ITEMS_FILE" in os.environ:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import time
 from pathlib import Path
 
 import asyncpg
@@ -12,6 +13,7 @@ import httpx
 from microdot import Request
 from microdot.asgi import Microdot
 from microdot.jinja import Template
+from microdot.sse import with_sse
 
 DEVICE_BODY = "x" * 1024
 USERS_QUERY = "SELECT id, name, email FROM users ORDER BY id"
@@ -103,3 +105,13 @@ async def device(request):
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return DEVICE_BODY
+
+
+@app.get("/events")
+@with_sse
+async def events(request, sse):
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        await sse.send(f"{n} {time.time_ns() // 1_000_000}")

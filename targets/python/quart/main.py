@@ -1,8 +1,10 @@
 """Pippin's workloads on Quart, with Jinja2, asyncpg and httpx."""
 
+import asyncio
 import hashlib
 import json
 import os
+import time
 from pathlib import Path
 
 import asyncpg
@@ -55,6 +57,19 @@ async def hello():
 @app.get("/hola/<name>")
 async def hola(name: str):
     return Response(f"Hola {name}", mimetype="text/plain")
+
+
+async def stream_of_events():
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        yield f"data: {n} {time.time_ns() // 1_000_000}\n\n"
+
+
+@app.get("/events")
+async def events():
+    return Response(stream_of_events(), mimetype="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 @app.get("/page/<int:n>")

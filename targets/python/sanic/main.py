@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import random
+import time
 from json import loads
 from pathlib import Path
 
@@ -109,6 +110,17 @@ async def device(request):
     # uvloop counts whole milliseconds from a clock that is rounded down: 96 to 105 wait 95 to 105 ms.
     await asyncio.sleep(random.randint(96, 105) / 1000)
     return text(DEVICE_BODY)
+
+
+@app.get("/events")
+async def events(request):
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    answer = await request.respond(content_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        await answer.send(f"data: {n} {time.time_ns() // 1_000_000}\n\n")
+    await answer.eof()
 
 
 @app.post("/upload", stream=True)

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
@@ -101,6 +102,18 @@ async def device(request: Request):
     return PlainTextResponse(DEVICE_BODY)
 
 
+async def stream_of_events():
+    """An event each 100 ms: its number, and the milliseconds since 1970."""
+    for n in range(100):
+        if n:
+            await asyncio.sleep(0.1)
+        yield f"data: {n} {time.time_ns() // 1_000_000}\n\n"
+
+
+async def events(request: Request):
+    return StreamingResponse(stream_of_events(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
 async def upload(request: Request):
     digest, length = hashlib.sha256(), 0
     async for piece in request.stream():
@@ -114,6 +127,7 @@ routes = [
     Route("/hola/{name}", hola),
     Route("/page/{n:int}", page),
     Route("/device", device),
+    Route("/events", events, methods=["GET"]),
     Route("/upload", upload, methods=["POST"]),
 ]
 if "DATABASE_URL" in os.environ:

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import random
 import signal
+import time
 from pathlib import Path
 
 import asyncpg
@@ -51,6 +52,18 @@ class Hola(Plain):
         self.write(f"Hola {name}")
 
     head = get
+
+
+class Events(RequestHandler):
+    async def get(self):
+        """An event each 100 ms: its number, and the milliseconds since 1970."""
+        self.set_header("Content-Type", "text/event-stream")
+        self.set_header("Cache-Control", "no-store")
+        for n in range(100):
+            if n:
+                await asyncio.sleep(0.1)
+            self.write(f"data: {n} {time.time_ns() // 1_000_000}\n\n")
+            await self.flush()
 
 
 class Page(RequestHandler):
@@ -109,7 +122,8 @@ class Device(Plain):
 
 
 async def serve(sockets):
-    routes = [("/", Hello), (r"/hola/([^/]+)", Hola), (r"/page/(\d+)", Page), ("/device", Device), ("/upload", Upload)]
+    routes = [("/", Hello), (r"/hola/([^/]+)", Hola), (r"/page/(\d+)", Page), ("/device", Device)]
+    routes += [("/events", Events), ("/upload", Upload)]
     pool = None
     if url := os.environ.get("DATABASE_URL"):
         pool = await asyncpg.create_pool(url, min_size=1, max_size=connections_of_this_process())

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import time
 
 import asyncpg
 import httpx
@@ -34,6 +35,9 @@ class App:
         if scope["type"] == "lifespan":
             await self.lifespan(receive, send)
             return
+        if scope["path"] == "/events":
+            await self.events(send)
+            return
         status, content_type, body = await self.answer(scope["path"])
         headers = [(b"content-type", content_type), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -53,6 +57,17 @@ class App:
                     await self.pool.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+    async def events(self, send):
+        """An event each 100 ms: its number, and the milliseconds since 1970."""
+        headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for n in range(100):
+            if n:
+                await asyncio.sleep(0.1)
+            event = f"data: {n} {time.time_ns() // 1_000_000}\n\n".encode()
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+        await send({"type": "http.response.body"})
 
     async def answer(self, path: str) -> tuple[int, bytes, bytes]:
         """uvicorn gives the path decoded, and sends no body for HEAD."""

@@ -15,6 +15,7 @@ pippin_testing::patient_tests!(
     compressed_answers_are_told_as_what_they_are,
     crud_is_told_as_what_it_is,
     devices_are_told_as_what_they_are,
+    events_are_told_as_what_they_are,
     json_is_told_as_what_it_is,
     messages_are_told_as_what_they_are,
     pages_are_told_as_what_they_are,
@@ -64,8 +65,8 @@ fn what_only_times_tell_is_told_too() {
 }
 
 /// The workloads with a test of their own, so that these can take turns.
-const BY_THEMSELVES: [&str; 8] =
-    ["compressed", "crud", "device", "json", "messages", "page", "upload", "users"];
+const BY_THEMSELVES: [&str; 9] =
+    ["compressed", "crud", "device", "events", "json", "messages", "page", "upload", "users"];
 
 fn compressed_answers_are_told_as_what_they_are() {
     every_server_is_told_as_what_it_is(rows(|it| it.workload == "compressed"));
@@ -77,6 +78,10 @@ fn crud_is_told_as_what_it_is() {
 
 fn devices_are_told_as_what_they_are() {
     every_server_is_told_as_what_it_is(rows(|it| it.workload == "device"));
+}
+
+fn events_are_told_as_what_they_are() {
+    every_server_is_told_as_what_it_is(rows(|it| it.workload == "events"));
 }
 
 fn json_is_told_as_what_it_is() {

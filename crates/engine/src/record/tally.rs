@@ -6,8 +6,8 @@ use pippin_model::result::ByteCounts;
 use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Histogram;
 use pippin_model::result::{
-    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, FirstError, Measured,
-    RequestCounts, Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window,
+    Answered, Arrivals, ByConnection, ConnectionCounts, ErrorKind, EventCounts, FirstError,
+    Measured, RequestCounts, Spans, StampCounts, StatusCounts, StepMeasured, Successes, Window,
     WindowHistograms,
 };
 
@@ -98,6 +98,7 @@ pub(crate) struct Tally {
     pub closes: Closes,
     pub by_connection: ByConnection,
     pub bytes: ByteCounts,
+    pub events: EventCounts,
     pub stamps: StampCounts,
     pub spans: Spans,
     /// Scenarios only: by step, as far as any was counted.
@@ -211,6 +212,7 @@ impl Tally {
         self.closes.merge(&other.closes);
         self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
+        self.events.merge(&other.events);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
         for (step, others) in (0..).zip(&other.steps) {
@@ -260,6 +262,7 @@ impl Tally {
             closes: self.closes,
             by_connection: self.by_connection,
             bytes: self.bytes,
+            events: self.events,
             stamps: self.stamps,
             spans: self.spans,
             steps: Vec::new(),

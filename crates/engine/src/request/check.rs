@@ -1,15 +1,17 @@
 //! Checks whether an answer is right, piece by piece.
 use memchr::memmem;
-use pippin_model::load::{BodyCheck, Check};
+use pippin_model::load::{BodyCheck, Check, EventForm};
 use pippin_model::request::coding::Coding;
-use pippin_model::result::ErrorKind;
+use pippin_model::result::{ErrorKind, EventCounts, Spans};
 use pippin_model::scenario::find;
 use std::hash::Hasher as _;
 use twox_hash::XxHash64;
 
 use crate::request::drawn::{Filled, Value};
+use crate::request::event_stream::{EventStream, EventTimes};
 use crate::request::referee::{Exchange, Referee};
 use crate::request::surprises::Look;
+use crate::time::clock::unix_offset_ns;
 
 /// The status of an answer in a protocol that has none.
 pub(crate) const NO_STATUS: u16 = 0;
@@ -89,8 +91,8 @@ pub(crate) struct Judge {
     /// answer.
     #[allow(clippy::box_collection)] // a connection must stay small
     kept: Option<Box<Vec<u8>>>,
-    /// Of a body that is digested as it arrives. The memory is used again.
-    digest: Option<Box<XxHash64>>,
+    /// What is known so far of a body that is not kept. The memory is used again.
+    running: Option<Box<Running>>,
     /// Where the body before this one had the first texts of its check. The next one mostly has
     /// them there too, and to look there costs less than to make a searcher for a text.
     found: [u32; 2],
@@ -104,6 +106,14 @@ pub(crate) struct Judge {
     coding: Coding,
     /// What is wrong, where that is more than a wrong body.
     why: Option<Box<Reason>>,
+}
+
+/// What is known of a body that is looked at as it arrives. It belongs to the present answer once a piece of its
+/// body has come.
+#[derive(Debug)]
+enum Running {
+    Digest(XxHash64),
+    Events(EventStream),
 }
 
 /// What is wrong with an answer.
@@ -120,7 +130,7 @@ impl Judge {
         Self {
             body_bytes: 0,
             kept: None,
-            digest: None,
+            running: None,
             found: [0; 2],
             status: 0,
             is_under_way: false,
@@ -217,17 +227,21 @@ impl Judge {
         let is_kept = self.look == Look::Whole || !right.check.json.is_empty();
         match &right.check.body {
             BodyCheck::Any | BodyCheck::Length { .. } if is_kept => self.keep(piece),
-            BodyCheck::Any | BodyCheck::Length { .. } => {}
+            // A stream of events comes through `Self::events`.
+            BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Events(_) => {}
             BodyCheck::Refereed => self.keep(piece),
             BodyCheck::Digested { key } => {
                 if is_kept {
                     self.keep(piece);
                 }
-                let digest = self.digest.get_or_insert_with(|| XxHash64::with_seed(*key).into());
+                let begin = || Running::Digest(XxHash64::with_seed(*key));
+                let running = self.running.get_or_insert_with(|| begin().into());
                 if start == 0 {
-                    **digest = XxHash64::with_seed(*key);
+                    **running = begin();
                 }
-                digest.write(piece);
+                if let Running::Digest(digest) = &mut **running {
+                    digest.write(piece);
+                }
             }
             BodyCheck::Exact(expected) => {
                 if is_kept {
@@ -251,6 +265,40 @@ impl Judge {
                 }
             }
         }
+    }
+
+    /// Takes the next piece of a body that is a stream of events.
+    pub fn events(
+        &mut self,
+        form: &EventForm,
+        piece: &[u8],
+        times: EventTimes,
+        (counts, spans): (&mut EventCounts, &mut Spans),
+    ) {
+        let begin = || Running::Events(EventStream::new(unix_offset_ns()));
+        let running = self.running.get_or_insert_with(|| begin().into());
+        if self.body_bytes == 0 {
+            **running = begin();
+        }
+        self.body_bytes += piece.len() as u64;
+        if let Running::Events(stream) = &mut **running {
+            stream.take(form, piece, times, counts, spans);
+        }
+    }
+
+    /// The stream of the present answer; `None` if no piece of it has come.
+    fn stream(&self) -> Option<&EventStream> {
+        match self.running.as_deref() {
+            Some(Running::Events(stream)) if self.body_bytes > 0 => Some(stream),
+            _ => None,
+        }
+    }
+
+    /// How many events of the present answer have not come, where its check wants a stream of them; 0 where it
+    /// wants none.
+    pub fn missing_events(&self, check: &Check) -> u64 {
+        let BodyCheck::Events(form) = &check.body else { return 0 };
+        self.stream().map_or(form.count, |stream| stream.missing(form)).into()
     }
 
     #[inline]
@@ -295,11 +343,18 @@ impl Judge {
         if let Some(why) = &self.why {
             return Some(why.kind);
         }
+        if let BodyCheck::Events(form) = &check.body {
+            let none = EventStream::default();
+            if let Some(words) = self.stream().unwrap_or(&none).fault(form) {
+                self.refuse_as(ErrorKind::WrongBody, words);
+                return Some(ErrorKind::WrongBody);
+            }
+        }
         let length = self.body_bytes;
         let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
         let is_right = !self.wrong
             && match &check.body {
-                BodyCheck::Any => true,
+                BodyCheck::Any | BodyCheck::Events(_) => true,
                 BodyCheck::Exact(expected) => length == expected.len() as u64,
                 BodyCheck::Length { min, max } => (*min..=*max).contains(&length),
                 BodyCheck::Contains { min, max, all } => {
@@ -344,7 +399,10 @@ impl Judge {
         let drawn = str::from_utf8(drawn).unwrap_or_default();
         let body = self.kept.as_ref().map_or(&[][..], |kept| kept);
         let is_digested = matches!(right.check.body, BodyCheck::Digested { .. });
-        let digest = self.digest.as_ref().filter(|_| is_digested && self.body_bytes > 0);
+        let digest = match self.running.as_deref() {
+            Some(Running::Digest(digest)) if is_digested && self.body_bytes > 0 => Some(digest),
+            _ => None,
+        };
         work(&Exchange {
             request,
             status: self.status,

@@ -134,7 +134,8 @@ impl Places {
             BodyCheck::Any
             | BodyCheck::Length { .. }
             | BodyCheck::Refereed
-            | BodyCheck::Digested { .. } => Vec::new(),
+            | BodyCheck::Digested { .. }
+            | BodyCheck::Events(_) => Vec::new(),
         };
         Ok(Some(Self { kind, request: Some(request), answer }))
     }
@@ -159,7 +160,8 @@ impl Places {
             BodyCheck::Any
             | BodyCheck::Length { .. }
             | BodyCheck::Refereed
-            | BodyCheck::Digested { .. } => {}
+            | BodyCheck::Digested { .. }
+            | BodyCheck::Events(_) => {}
         }
     }
 

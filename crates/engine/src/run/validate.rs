@@ -263,7 +263,10 @@ fn contradiction(check: &Check) -> Option<String> {
 /// The least and the greatest length of a right body; `None` if any is right.
 const fn body_bounds(check: &BodyCheck) -> Option<(u64, u64)> {
     match check {
-        BodyCheck::Any | BodyCheck::Refereed | BodyCheck::Digested { .. } => None,
+        BodyCheck::Any
+        | BodyCheck::Refereed
+        | BodyCheck::Digested { .. }
+        | BodyCheck::Events(_) => None,
         BodyCheck::Exact(body) => Some((body.len() as u64, body.len() as u64)),
         BodyCheck::Length { min, max } | BodyCheck::Contains { min, max, .. } => Some((*min, *max)),
     }

@@ -43,6 +43,11 @@ pub(crate) fn unix_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 
+/// CLOCK_REALTIME - CLOCK_MONOTONIC in nanoseconds, but for the time between reading the two.
+pub(crate) fn unix_offset_ns() -> u64 {
+    unix_ns().saturating_sub(now_ns())
+}
+
 /// CPU time of the calling thread, user and system, in nanoseconds (CLOCK_THREAD_CPUTIME_ID; a
 /// system call).
 pub(crate) fn thread_cpu_ns() -> u64 {

@@ -151,6 +151,10 @@ impl<S: Stack> Core<'_, S> {
         let (judge, head_at) = SeatsOf::<S>::judge(connection, &mut self.streams, place);
         let (status, body_bytes) = (judge.status, judge.body_bytes);
         let right = self.wire.template(template).right(timing.value);
+        let missing = judge.missing_events(right.check);
+        if missing > 0 {
+            self.recorder.now_tally().events.lost += missing;
+        }
         let error = judge.finish(&right, timing, self.referee);
         if error.is_some() {
             self.blame.words = judge.take_words();

@@ -35,6 +35,8 @@ pub fn probe_target(target: &RunningTarget, workload: &Workload) -> Vec<Conforma
                 && workload.message.is_none()
                 // Probes change the query, which the first step of a walk may need as it is.
                 && workload.walk.is_none()
+                // A stream ends long after a probe gives up.
+                && workload.answer.events.is_none()
                 && target.way().is_plain() =>
         {
             probe(target.address(), &sample.path)

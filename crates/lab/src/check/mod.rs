@@ -328,8 +328,9 @@ enum Quiet<'a> {
 }
 
 fn quiet_for<'a>(workload: &Workload, quiet: &'a RwLock<()>) -> Quiet<'a> {
-    let is_timed =
-        |proof: &Proof| matches!(proof, Proof::Delay { .. } | Proof::Simultaneous { .. });
+    let is_timed = |proof: &Proof| {
+        matches!(proof, Proof::Delay { .. } | Proof::Simultaneous { .. } | Proof::Events { .. })
+    };
     if workload.proofs.iter().any(is_timed) {
         Quiet::Alone { _guard: quiet.write().unwrap_or_else(PoisonError::into_inner) }
     } else {
@@ -359,10 +360,16 @@ fn short_load_of(workload: &Workload) -> (u32, u64) {
         (8, 3_000)
     } else if workload.proofs.iter().any(|proof| matches!(proof, Proof::Delay { .. })) {
         (64, 640)
+    } else if workload.answer.events.is_some() {
+        // One after the other takes as long as a stream each time.
+        (STREAMS, STREAMS.into())
     } else {
         (8, 500)
     }
 }
+
+/// Streams of events at a time: more than the threads or processes of most pools that hold one for each.
+const STREAMS: u32 = 100;
 
 /// Adds what the proofs remark.
 fn remarks(outcomes: &[ProofOutcome], said: &mut Vec<String>) {
@@ -386,7 +393,8 @@ fn short_load(subject: &mut Subject<'_>, said: &mut Vec<String>) -> Vec<String> 
     }
     if subject.workload.walk.is_none() && subject.way.protocol == Protocol::Http1 {
         subject.closes = true;
-        loaded(subject, connections, count / CLOSING_PART, &mut wrong);
+        let fewer = count / CLOSING_PART;
+        loaded(subject, connections.min(fewer as u32), fewer, &mut wrong);
         subject.closes = false;
     }
     if let Some(load) = kept {

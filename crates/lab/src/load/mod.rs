@@ -86,6 +86,9 @@ fn body_check(workload: &Workload, sample: &Sample, as_proved: &BodyCheck) -> Bo
     if workload.answer.from.is_some() {
         return BodyCheck::Refereed;
     }
+    if let Some(form) = workload.answer.event_form() {
+        return BodyCheck::Events(form);
+    }
     match (&sample.body, workload.answer.body_bytes) {
         (Some(body), _) => BodyCheck::Exact(body.clone().into_bytes()),
         (None, Some(range)) if !sample.contains.is_empty() => {

@@ -227,6 +227,7 @@ mod tests {
             ("static", 3),
             ("upload", 1),
             ("messages", 2),
+            ("events", 1),
         ] {
             let Drawn { requests, samples, surprises } = pool(id, 7);
             assert_eq!(surprises.others as usize, kinds * OF_A_KIND, "{id}");
@@ -262,6 +263,7 @@ mod tests {
             ("static", 8_000, Some("text/css")),
             ("users", 0, Some("application/json")),
             ("messages", 7_990, Some("text/html")),
+            ("events", 0, Some("text/event-stream")),
         ] {
             let Drawn { requests, surprises, .. } = pool(id, 7);
             let usual = &requests[..requests.len() - surprises.others as usize];

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::callgrind::{Callgrind, Counts};
 use super::explaining::processes;
 use super::processor::ProcessorCounter;
-use super::{Execution, Extra};
+use super::{Execution, Extra, other_than_requests};
 use crate::error::LabError;
 use crate::load;
 use crate::run::observer::Event;
@@ -63,11 +63,10 @@ pub(super) fn counters(
     if !plan.counts_instructions() {
         return Ok(None);
     }
-    if workload.message.is_some() || workload.has_steps() {
+    if let Some(what) = other_than_requests(workload) {
         return Err(LabError::User(format!(
-            "instructions are counted for single requests, and `{}` has {}; leave the count out",
-            workload.id,
-            if workload.message.is_some() { "messages" } else { "steps" }
+            "instructions are counted for single requests, and `{}` has {what}; leave the count out",
+            workload.id
         )));
     }
     if !targets.iter().any(|(_, target)| matches!(target.kind, Kind::Catalog | Kind::Command)) {

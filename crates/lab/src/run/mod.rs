@@ -30,7 +30,7 @@ pub mod recording;
 mod rounds;
 pub mod steps;
 
-use pippin_model::load::{Protocol, Scenario};
+use pippin_model::load::{Protocol, Scenario, WarmUp};
 use pippin_model::plan::Plan;
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
 use pippin_model::plan::profile::{self, Profile};
@@ -150,6 +150,12 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
             workload.id
         ))));
     }
+    if workload.answer.events.is_some() && has_agents {
+        return Err(in_plan(LabError::User(format!(
+            "the events of the workload `{}` say instants of this machine's clock, and agents have clocks of their own: run it without --agents",
+            workload.id
+        ))));
+    }
     let has_services = !workload.services.is_empty()
         || targets.iter().any(|(_, target)| !target.world.services.is_empty());
     let cpus = match settings.probe {
@@ -232,6 +238,7 @@ fn resolve(
         .collect::<Result<Vec<_>, _>>()?;
     speak(plan, workload, &targets)?;
     walk(plan, workload)?;
+    stream(plan, workload)?;
     live_on(plan, workload)?;
     Ok(targets)
 }
@@ -295,16 +302,50 @@ fn divided(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
     )))
 }
 
-/// Users who ask a target while it is stopped send single requests.
-fn live_on(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
-    if !plan.life || (workload.message.is_none() && !workload.has_steps()) {
+/// What has no effect, or no meaning, where an answer is a stream that takes as long as it is meant to.
+fn stream(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
+    if workload.answer.events.is_none() {
         return Ok(());
     }
-    Err(LabError::User(format!(
-        "`life` goes with workloads of single requests, and `{}` has {}; take it out",
-        workload.id,
-        if workload.message.is_some() { "messages" } else { "steps" }
-    )))
+    let wrong =
+        |words: String| Err(LabError::User(format!("the workload `{}` {words}", workload.id)));
+    if let Some(key) = plan.key_about_slices() {
+        return wrong(format!("has streams, which are longer than slices: take {key} out"));
+    }
+    if plan.profile.is_search() || plan.profile.is_overload() || plan.profile.is_rates() {
+        let kind = plan.profile.kind();
+        return wrong(format!(
+            "has streams, and kind = \"{kind}\" looks at how soon answers end: write kind = \"devices\", or \"closed\""
+        ));
+    }
+    if matches!(plan.profile.warm_up, WarmUp::Auto { .. }) {
+        return wrong(
+            "has streams, of which most windows see none end, so that nothing shows when the target is steady: write warm_up = \"none\" or a time".into(),
+        );
+    }
+    Ok(())
+}
+
+/// What a workload has in place of single requests that are answered at once; `None` if it has those.
+fn other_than_requests(workload: &Workload) -> Option<&'static str> {
+    if workload.message.is_some() {
+        Some("messages")
+    } else if workload.has_steps() {
+        Some("steps")
+    } else {
+        workload.answer.events.as_ref().map(|_| "streams")
+    }
+}
+
+/// Users who ask a target while it is stopped send single requests.
+fn live_on(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
+    match other_than_requests(workload) {
+        Some(what) if plan.life => Err(LabError::User(format!(
+            "`life` goes with workloads of single requests, and `{}` has {what}; take it out",
+            workload.id
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that plan and targets agree on the protocol, and that `streams` has an effect.
@@ -647,6 +688,7 @@ impl<'a> Execution<'a> {
         let RunHeader { plan, workload, .. } = self.header();
         plan.profile.is_sliced()
             && !workload.has_steps()
+            && workload.answer.events.is_none()
             && self.settings.generator.is_ready_at_once()
     }
 

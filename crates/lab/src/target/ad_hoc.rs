@@ -176,6 +176,7 @@ pub fn workload(request: workload::Request, status: u16) -> Workload {
             from: None,
             coded_from: None,
             fresh_within: None,
+            events: None,
         },
         proofs: Vec::new(),
     }

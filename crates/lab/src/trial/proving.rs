@@ -174,8 +174,9 @@ impl ProvedTarget<'_> {
             })?;
         }
         // Not in searches, which do not explain a target. Not in scenarios: their users think, and
-        // one step says nothing about the others.
-        if !record.spec.profile.is_search() && load.scenario.is_none() {
+        // one step says nothing about the others. Not of streams, which take as long as they are meant to.
+        let is_stream = self.workload.answer.events.is_some();
+        if !record.spec.profile.is_search() && load.scenario.is_none() && !is_stream {
             record.single = single::measure(load);
         }
         Ok(())

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod coding;
 pub mod delay;
 pub mod escapes;
+pub mod events;
 pub mod files;
 pub mod html;
 pub mod http;
@@ -99,6 +100,7 @@ fn prove_one(proof: &Proof, subject: &mut Subject<'_>, remark: &mut Option<Strin
         Proof::Ranges => revalidation::ranges(subject).map(|seen| *remark = seen),
         Proof::WholeBody => whole_body::read(subject).map(|seen| *remark = seen),
         Proof::Counted { requests } => upstream::counted(subject, *requests),
+        Proof::Events { streams } => events::streams(subject, *streams),
         Proof::Echo => websocket::echo(subject),
         Proof::Broadcast { receivers } => websocket::broadcast(subject, *receivers),
         Proof::Ping => websocket::ping(subject),

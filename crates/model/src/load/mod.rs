@@ -31,7 +31,7 @@ pub use self::surprises::Surprises;
 use crate::load::tls::TlsSpec;
 pub use crate::load::websocket::Messages;
 pub use crate::request::requests::{Requests, Whole};
-pub use crate::request::{BodyCheck, Check, Request};
+pub use crate::request::{BodyCheck, Check, EventForm, Request};
 pub use crate::scenario::Scenario;
 pub use crate::schedule::{Arrivals, Schedule, Stage};
 use crate::text::units::{UnitError, parse_duration_ns};

@@ -159,6 +159,22 @@ pub enum BodyCheck {
         /// The seed of XXH64. Whoever does not know it cannot make a body for a digest.
         key: u64,
     },
+    /// A stream of server-sent events, each of which has its number and its instant.
+    Events(EventForm),
+}
+
+/// What a right stream of server-sent events is (WHATWG HTML, section 9.2). The data of each event is its
+/// number, from 0 on, and its instant in milliseconds since 1970, with white space between the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EventForm {
+    /// How many events it has.
+    pub count: u32,
+    /// The time between two events, nanoseconds. Event n is due n times this after the request.
+    pub every_ns: u64,
+    /// How much longer than that a gap may be, nanoseconds.
+    pub off_ns: u64,
+    /// How old an instant may be when its event comes, nanoseconds.
+    pub fresh_ns: u64,
 }
 
 impl BodyCheck {

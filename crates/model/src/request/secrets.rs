@@ -298,7 +298,8 @@ impl Digests {
             BodyCheck::Any
             | BodyCheck::Length { .. }
             | BodyCheck::Refereed
-            | BodyCheck::Digested { .. } => {}
+            | BodyCheck::Digested { .. }
+            | BodyCheck::Events(_) => {}
         }
         self.each(request.check.json.iter_mut().filter_map(|value| value.is.as_mut()));
     }

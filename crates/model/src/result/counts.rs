@@ -27,6 +27,8 @@ pub struct CounterSets {
     pub connections: ConnectionCounts,
     /// Bytes.
     pub bytes: ByteCounts,
+    /// Server-sent events.
+    pub events: EventCounts,
 }
 
 impl PartialEq for Counter {
@@ -282,6 +284,34 @@ counters! {
         sent as "bytes_out";
         /// Bytes of bodies alone, without heads and chunk framing.
         body as "bytes_of_bodies";
+    }
+}
+
+counters! {
+    /// Server-sent events of one measured stretch. An event counts in the stretch in which it came, whenever
+    /// its stream was asked for; one that is missing counts where that was found out.
+    EventCounts of events {
+        /// Server-sent events that came, right or wrong.
+        received as "events" More;
+        /// Server-sent events that did not come: numbers that were left out, and those that a stream lacked
+        /// when it ended. Streams that the end of the load cuts off lack none.
+        lost as "events_lost" Less;
+        /// Server-sent events that came before they were due.
+        early as "events_early" Less;
+        /// Server-sent events that came longer after the one before than the workload allows.
+        late as "events_late" Less;
+        /// Server-sent events that came less than a quarter of the time between two after the one before.
+        together as "events_together" Less;
+        /// Server-sent events whose instant was too old, or lay in the future, when they came.
+        stale as "events_stale" Less;
+    }
+}
+
+impl EventCounts {
+    /// Whether nothing was counted, as in loads without streams of events.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    Answered, ByConnection, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, FirstError,
-    RequestCounts, Slowest, Spans, StampCounts, StatusCounts, Successes,
+    Answered, ByConnection, ByteCounts, ConnectionCounts, CounterSets, ErrorKind, EventCounts,
+    FirstError, RequestCounts, Slowest, Spans, StampCounts, StatusCounts, Successes,
 };
 use crate::result::closes::Closes;
 use crate::result::histogram::Histogram;
@@ -42,6 +42,9 @@ pub struct Measured {
     pub by_connection: ByConnection,
     /// Bytes sent and received.
     pub bytes: ByteCounts,
+    /// Server-sent events; absent in JSON where there are none.
+    #[serde(default, skip_serializing_if = "EventCounts::is_empty")]
+    pub events: EventCounts,
     /// Which clock ended the spans of its answers.
     pub stamps: StampCounts,
     /// Time spans.
@@ -78,8 +81,19 @@ impl Measured {
     /// The sets that the counters of the register are read from.
     #[must_use]
     pub const fn counter_sets(&self) -> CounterSets {
-        let Self { requests, connections, bytes, .. } = self;
-        CounterSets { requests: *requests, connections: *connections, bytes: *bytes }
+        let Self { requests, connections, bytes, events, .. } = self;
+        CounterSets {
+            requests: *requests,
+            connections: *connections,
+            bytes: *bytes,
+            events: *events,
+        }
+    }
+
+    /// Server-sent events that came per second; `None` where none did.
+    #[must_use]
+    pub fn events_per_s(&self) -> Option<f64> {
+        (self.events.received > 0).then(|| self.per_second(self.events.received))?
     }
 
     /// All errors: failed requests, wrong answers, connections that could not be opened.
@@ -146,6 +160,7 @@ impl Measured {
         self.closes.merge(&other.closes);
         self.by_connection.merge(&other.by_connection);
         self.bytes.merge(&other.bytes);
+        self.events.merge(&other.events);
         self.stamps.merge(&other.stamps);
         self.spans.merge(&other.spans);
         StepMeasured::merge_all(&mut self.steps, &other.steps);

@@ -39,8 +39,8 @@ use crate::load::websocket::WebSocketUse;
 
 pub use by_connection::{ByConnection, ConnectionGroup};
 pub use counts::{
-    Answered, ByteCounts, ConnectionCounts, Counter, CounterSets, RequestCounts, StampCounts,
-    StatusCounts, Successes,
+    Answered, ByteCounts, ConnectionCounts, Counter, CounterSets, EventCounts, RequestCounts,
+    StampCounts, StatusCounts, Successes,
 };
 pub use error_kind::ErrorKind;
 pub use exchange::Exchange;

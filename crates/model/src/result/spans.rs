@@ -92,6 +92,11 @@ spans! {
     headers, Headers;
     /// From the end of the head to the arrival of the end of the body; 0 if both arrived together.
     body, Body;
+    /// From handing the first byte of a request to the kernel to the arrival of the first server-sent event of
+    /// its answer.
+    first_event, FirstEvent;
+    /// Between the arrivals of two server-sent events that follow each other in one answer.
+    event_gap, EventGap;
     /// From sending a request to the arrival of its answer. A request that times out is recorded at
     /// its timeout.
     service_time, ServiceTime;

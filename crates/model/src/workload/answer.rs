@@ -2,6 +2,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Service;
+use crate::request::EventForm;
 use crate::request::json_value::{self, JsonValue};
 use crate::text::units::parse_duration_ns;
 
@@ -38,9 +39,54 @@ pub struct Answer {
     /// with the file of before is right if its request was sent sooner after the replacement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_within: Option<String>,
+    /// The body is a stream of server-sent events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<Events>,
+}
+
+/// The stream of server-sent events of an answer. Times are written as `"100ms"`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Events {
+    /// How many events it has.
+    pub count: u32,
+    /// The time between two events.
+    pub every: String,
+    /// How much longer than that a gap between two may be.
+    pub off_by: String,
+    /// How old the instant of an event may be when it comes.
+    pub fresh_within: String,
+}
+
+impl Events {
+    /// The form of a load, as far as its times can be read.
+    ///
+    /// # Errors
+    /// The key that is wrong, and what is right.
+    pub fn form(&self) -> Result<EventForm, String> {
+        let time = |key: &str, text: &str| match parse_duration_ns(text) {
+            Ok(ns @ 1..) => Ok(ns),
+            _ => Err(format!("{key} is {text:?}: write a time such as \"100ms\"")),
+        };
+        if self.count < 2 {
+            return Err("count must be at least 2: one event has no gap".into());
+        }
+        Ok(EventForm {
+            count: self.count,
+            every_ns: time("every", &self.every)?,
+            off_ns: time("off_by", &self.off_by)?,
+            fresh_ns: time("fresh_within", &self.fresh_within)?,
+        })
+    }
 }
 
 impl Answer {
+    /// What a right stream of events is; `None` where the answer is none.
+    #[must_use]
+    pub fn event_form(&self) -> Option<EventForm> {
+        self.events.as_ref().and_then(|events| events.form().ok())
+    }
+
     /// [`Self::fresh_within`] in nanoseconds; 0 where it is not given.
     #[must_use]
     pub fn fresh_within_ns(&self) -> u64 {
@@ -112,6 +158,7 @@ impl Default for Answer {
             from: None,
             coded_from: None,
             fresh_within: None,
+            events: None,
         }
     }
 }

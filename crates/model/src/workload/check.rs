@@ -120,6 +120,7 @@ impl Workload {
         let Answer { from, body, contains, as_proved, .. } = &self.answer;
         self.check_coding()?;
         self.check_freshness()?;
+        self.check_events()?;
         if *from != Some(Source::Upload) {
             self.refuse_proofs(
                 |proof| matches!(proof, Proof::WholeBody),
@@ -160,6 +161,43 @@ impl Workload {
             ));
         }
         Ok(())
+    }
+
+    /// A stream of events takes as long as it says: proofs that ask several times would take minutes, and a
+    /// body that is checked by its events has no other check.
+    fn check_events(&self) -> Result<(), Wrong> {
+        let Answer { from, body, body_bytes, contains, json, as_proved, events, .. } = &self.answer;
+        let is_it = |proof: &Proof| matches!(proof, Proof::Events { .. });
+        let Some(events) = events else {
+            return self.refuse_proofs(is_it, |name| {
+                format!("proof `{name}` is about server-sent events: write [answer.events], or leave the proof out")
+            });
+        };
+        let wrong = |message: String| Err(Wrong::at("answer.events", message));
+        if let Err(why) = events.form() {
+            return wrong(why);
+        }
+        let has_other = body.is_some() || body_bytes.is_some() || !contains.is_empty();
+        if from.is_some() || has_other || !json.is_empty() || *as_proved {
+            return wrong(
+                "a stream is checked by its events: leave `from`, `body`, `body_bytes`, `contains`, `json` and `as_proved` out".into(),
+            );
+        }
+        if self.request.method != "GET" || !self.request.vary.is_empty() || self.has_steps() {
+            return wrong(
+                "a stream is asked for by GET of one path: leave `method`, `vary` and `steps` out"
+                    .into(),
+            );
+        }
+        if !self.proofs.iter().any(is_it) {
+            return wrong("a stream needs a [[proof]] of kind = \"events\"".into());
+        }
+        let others = |proof: &Proof| !is_it(proof) && !matches!(proof, Proof::NotFound { .. });
+        self.refuse_proofs(others, |name| {
+            format!(
+                "proof `{name}` is about answers that end at once: a stream takes events and not-found"
+            )
+        })
     }
 
     /// Rows are written by steps, into the table that the service has.
@@ -523,6 +561,36 @@ mod tests {
             assert_eq!(check("POST", vary, upload, "answer"), at("answer.from"), "{vary}");
         }
         assert_eq!(check("POST", both, "status=200", "whole-body"), at("proof[0]"));
+    }
+
+    #[test]
+    fn a_stream_of_events_has_times_a_proof_and_no_other_check() {
+        let check = |request: &str, answer: &str, proofs: &[&str]| {
+            let proofs: String =
+                proofs.iter().map(|it| format!("[[proof]]\nkind='{it}'\n")).collect();
+            let text = format!(
+                "schema=1\nid='x'\ntitle=''\nsummary=''\n[request]\npath='/'\n{request}\n[answer]\n{answer}\n{proofs}"
+            );
+            let workload: Workload =
+                crate::text::file::parse_toml(Path::new("x.toml"), &text).unwrap();
+            workload.check().map_err(|wrong| wrong.at)
+        };
+        let events = "events={count=100,every='100ms',off_by='100ms',fresh_within='1s'}";
+        let proof = "events'\nstreams=4\n#'";
+        assert_eq!(check("", events, &[proof]), Ok(()));
+        let at = |at: &str| Err(at.to_string());
+        for (request, answer, proofs, place) in [
+            ("", events, &["not-found'\npath='/x"][..], "answer.events"),
+            ("", events, &[proof, "answer"], "proof[1]"),
+            ("method='POST'", events, &[proof], "answer.events"),
+            ("vary={n={from=1,to=9}}", events, &[proof], "answer.events"),
+            ("", &format!("{events}\nbody='x'"), &[proof], "answer.events"),
+            ("", &events.replace("count=100", "count=1"), &[proof], "answer.events"),
+            ("", &events.replace("1s", "soon"), &[proof], "answer.events"),
+            ("", "status=200", &[proof], "proof[0]"),
+        ] {
+            assert_eq!(check(request, answer, proofs), at(place), "{request} {answer} {proofs:?}");
+        }
     }
 
     #[test]

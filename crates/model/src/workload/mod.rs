@@ -29,7 +29,7 @@ use crate::scenario::mix::{self, MixError, Named};
 use crate::scenario::text::{Encoding, Text};
 use crate::text::file::{FileError, Wrong, read_with_text};
 
-pub use answer::{Answer, ByteRange, Source};
+pub use answer::{Answer, ByteRange, Events, Source};
 pub(crate) use check::check_headers;
 pub use proof::Proof;
 pub use sample::{
@@ -335,6 +335,7 @@ mod tests {
                 "compressed",
                 "crud",
                 "device",
+                "events",
                 "hello",
                 "hola",
                 "json",

@@ -79,6 +79,12 @@ pub enum Proof {
         /// Number of requests.
         samples: u32,
     },
+    /// The streams of several clients at a time have all of their events, in order, none early, each fresh, and
+    /// none of them held back. Under load too.
+    Events {
+        /// The number of streams at a time.
+        streams: u32,
+    },
     /// WebSocket: messages of all lengths and both kinds, whole and in fragments, come back
     /// unchanged.
     Echo,
@@ -127,6 +133,7 @@ impl Proof {
             Self::WholeBody => "whole-body",
             Self::Counted { .. } => "counted",
             Self::Delay { .. } => "delay",
+            Self::Events { .. } => "events",
             Self::Echo => "echo",
             Self::Broadcast { .. } => "broadcast",
             Self::Ping => "ping",
@@ -144,6 +151,7 @@ impl Proof {
             Self::Delay { samples, .. } => Some(("samples", *samples)),
             Self::Simultaneous { connections, .. } => Some(("connections", *connections)),
             Self::Broadcast { receivers } => Some(("receivers", *receivers)),
+            Self::Events { streams } => Some(("streams", *streams)),
             _ => None,
         };
         if let Some((key, 0)) = counted {

@@ -4,7 +4,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use crate::upload::{self, Body};
-use crate::{Mode, Server, oddities};
+use crate::{Mode, Server, events, oddities};
 
 /// A request.
 pub struct Request {
@@ -121,6 +121,8 @@ fn connection(stream: &TcpStream, mode: Mode, server: &Server) {
         }
         let is_done = if request.path == "/upload" {
             uploaded(stream, mode, &mut reader, &request)
+        } else if request.path == "/events" {
+            events::answer(mode, &request, stream)
         } else {
             let mut body = Vec::new();
             let is_read = Body::from_request(&request, &mut reader).read_to_end(&mut body);

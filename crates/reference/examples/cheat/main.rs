@@ -9,6 +9,7 @@
 mod compressed;
 mod crud;
 mod device;
+mod events;
 mod files;
 mod http;
 mod json;

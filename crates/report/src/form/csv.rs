@@ -255,6 +255,7 @@ fn rest() -> Vec<Column> {
         }),
         column("instructions_per_request", |_, row| cell(row.instructions_per_request)),
         column("packed", |_, row| cell(row.packed)),
+        column("events_per_s", |_, row| cell(row.events_per_s)),
         column("caveats", |_, row| {
             let ids: Vec<&str> =
                 row.caveats.iter().map(|counted| counted.caveat.id.as_str()).collect();

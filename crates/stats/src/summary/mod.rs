@@ -13,8 +13,8 @@ pub mod warm_ups;
 
 use pippin_model::figure::{Better, Figure, RankedBy};
 use pippin_model::result::{
-    ByteCounts, ConnectionCounts, CounterSets, ErrorKind, LoadResult, Measured, RequestCounts,
-    SpanSummaries, StatusCounts,
+    ByteCounts, ConnectionCounts, CounterSets, ErrorKind, EventCounts, LoadResult, Measured,
+    RequestCounts, SpanSummaries, StatusCounts,
 };
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Failure, Step, TrialRecord};
@@ -127,6 +127,12 @@ pub struct TargetSummary {
     pub connections: ConnectionCounts,
     /// Bytes, all trials together.
     pub bytes: ByteCounts,
+    /// Server-sent events, all trials together; absent in JSON where there are none.
+    #[serde(default, skip_serializing_if = "EventCounts::is_empty")]
+    pub events: EventCounts,
+    /// Server-sent events per second over all trials; `None` where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events_per_s: Option<f64>,
     /// What its processes, the services and the generator used.
     pub usage: UsageFigures,
     /// What a million requests cost.
@@ -254,8 +260,13 @@ impl TargetSummary {
     /// The sets that the counters of the register are read from.
     #[must_use]
     pub const fn counter_sets(&self) -> CounterSets {
-        let Self { requests, connections, bytes, .. } = self;
-        CounterSets { requests: *requests, connections: *connections, bytes: *bytes }
+        let Self { requests, connections, bytes, events, .. } = self;
+        CounterSets {
+            requests: *requests,
+            connections: *connections,
+            bytes: *bytes,
+            events: *events,
+        }
     }
 
     /// Replaces the doubt about how well its figure is known by this one: that about its ratio to
@@ -328,11 +339,13 @@ pub fn summarise_one<R: Rng + ?Sized>(
             response_time: due::summary(&together),
             ..together.spans.summaries()
         },
+        events_per_s: together.events_per_s(),
         requests: together.requests,
         status: together.status,
         errors: together.errors,
         connections: together.connections,
         bytes: together.bytes,
+        events: together.events,
         usage: UsageFigures::from_trials(trials),
         cost: CostFigures::from_trials(trials),
         start_up_ns: median_of(trials, |record| record.start_up_ns.map(|ns| ns as f64)),

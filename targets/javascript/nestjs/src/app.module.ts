@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { Module, type MiddlewareConsumer, type NestModule } from "@nestjs/common";
 import compression from "compression";
 import pg from "pg";
+import { EventsController } from "./events.controller.js";
 import { ItemsController } from "./items.controller.js";
 import { MessagesController } from "./messages.controller.js";
 import { PageController } from "./page.controller.js";
@@ -28,6 +29,7 @@ function openPool() {
 @Module({
   controllers: [
     PlainController,
+    EventsController,
     PageController,
     UploadController,
     ...(DATABASE_URL ? [UsersController, MessagesController] : []),

@@ -1,5 +1,6 @@
 //! Pippin's workloads on actix-web, with askama, deadpool-postgres and awc.
 
+mod events;
 mod items;
 mod messages;
 mod page;
@@ -43,6 +44,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .route("/hola/{name}", web::head().to(plain::hola))
             .route("/page/{n}", web::get().to(page::page))
             .route("/device", web::get().to(plain::device))
+            .route("/events", web::get().to(events::events))
             .route("/upload", web::post().to(upload::upload))
             .configure(move |services| {
                 if let Some(pool) = pool {

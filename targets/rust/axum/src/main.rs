@@ -1,6 +1,7 @@
 //! Pippin's workloads on axum, with askama, deadpool-postgres and reqwest.
 
 mod error;
+mod events;
 mod items;
 mod messages;
 mod page;
@@ -63,6 +64,7 @@ fn router() -> Result<Router, Box<dyn Error>> {
         .route("/hola/{name}", get(plain::hola))
         .route("/page/{n}", get(page::page))
         .route("/device", get(plain::device))
+        .route("/events", get(events::events))
         .route("/upload", post(upload::upload))
         .route("/ws", get(socket::echo))
         .merge(

@@ -1,6 +1,7 @@
 //! Pippin's workloads on Rocket, with its templates (Tera), its database pools and reqwest.
 
 mod device;
+mod events;
 mod page;
 mod proxy;
 mod users;
@@ -16,7 +17,7 @@ use rocket_dyn_templates::Template;
 fn rocket() -> Rocket<Build> {
     let mut rocket = rocket::build()
         .attach(Template::fairing())
-        .mount("/", routes![hello, hola, page::page, device::device]);
+        .mount("/", routes![hello, hola, page::page, device::device, events::events]);
     if let Ok(url) = env::var("DATABASE_URL") {
         rocket = users::attach(rocket, url);
     }

@@ -331,6 +331,12 @@ impl<S: Stack> Core<'_, S> {
     ) {
         let user = self.user(slot, tag);
         let stretch = request.stretch as usize;
+        let connection = &mut self.connections[slot as usize];
+        let (judge, _) = SeatsOf::<S>::judge(connection, &mut self.streams, (slot, tag));
+        if judge.is_under_way() {
+            let check = &self.wire.template(request.template).check;
+            self.recorder.now_tally().events.lost += judge.missing_events(check);
+        }
         self.recorder.error(stretch, kind);
         self.note_failure(stretch, kind, Some(request.template));
         let timeout = self.spec.timeouts.request_ns;

@@ -1,6 +1,6 @@
 //! A user with a connection of its own: its requests under way are a ring, because their answers come
 //! in order.
-use pippin_model::load::LoadSpec;
+use pippin_model::load::{BodyCheck, LoadSpec};
 use pippin_model::result::ErrorKind;
 
 use super::flights::{Flights, InFlight};
@@ -10,7 +10,9 @@ use crate::io::{Io, Sending};
 use crate::pace::{Fate, Next};
 use crate::protocol::order::InOrder;
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
+use crate::record::tally::Tally;
 use crate::request::check::Judge;
+use crate::request::event_stream::EventTimes;
 use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 use crate::scenario::redirection::is_redirection;
@@ -36,6 +38,9 @@ struct Answer<'a> {
     redirected_to: &'a mut Option<Box<str>>,
     /// Why the answer must be rejected.
     refused: &'static str,
+    /// Where events are counted, and whether any piece of a stream of them came.
+    tally: &'a mut Tally,
+    has_events: bool,
 }
 
 impl Answers for Answer<'_> {
@@ -65,8 +70,15 @@ impl Answers for Answer<'_> {
     #[inline]
     fn body(&mut self, _tag: u32, template: u32, piece: &[u8]) {
         // Answers come in order: it is the oldest request's.
-        let value = self.flights[self.head as usize].value;
-        self.judge.piece(&self.wire.template(template).right(value), piece);
+        let flight = &self.flights[self.head as usize];
+        let right = self.wire.template(template).right(flight.value);
+        if let BodyCheck::Events(form) = &right.check.body {
+            let times = EventTimes { sent_ns: flight.sent.begun_at(), arrived_ns: self.arrived };
+            let Tally { events, spans, .. } = &mut *self.tally;
+            self.has_events = true;
+            return self.judge.events(form, piece, times, (events, spans));
+        }
+        self.judge.piece(&right, piece);
     }
 
     #[inline]
@@ -409,16 +421,21 @@ impl<S: Stack> Core<'_, S> {
             interim: 0,
             redirected_to: &mut self.redirected_to,
             refused: "",
+            tally: self.recorder.now_tally(),
+            has_events: false,
         };
         let out = &mut connection.out;
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answer, out);
         if step.is_err() {
             self.blame.why = answer.refused;
         }
-        if answer.interim > 0 {
+        let Answer { interim, has_events, .. } = answer;
+        if interim > 0 {
             let stretch = flights[connection.head as usize].stretch as usize;
-            let interim = answer.interim;
             self.recorder.tally(stretch).interim += interim;
+        }
+        if has_events {
+            self.recorder.arrived_at(self.arrived);
         }
         step
     }

@@ -440,15 +440,20 @@ impl<S: Stack> Core<'_, S> {
             served: &mut connection.served,
             interim: 0,
             refused: "",
+            tally: self.recorder.now_tally(),
+            has_events: false,
         };
         let out = &mut connection.out;
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answers, out);
         if matches!(step, Err(_) | Ok(Step::Failed { .. })) {
             self.blame.why = answers.refused;
         }
-        if answers.interim > 0 {
-            let interim = answers.interim;
+        let StreamAnswers { interim, has_events, .. } = answers;
+        if interim > 0 {
             self.recorder.now_tally().interim += interim;
+        }
+        if has_events {
+            self.recorder.arrived_at(self.arrived);
         }
         step
     }

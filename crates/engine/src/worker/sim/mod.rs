@@ -17,6 +17,7 @@
 //! | `failing` | connections that fail, and answers that do not end |
 //! | `http2` | streams beside each other, refused, reset and left out |
 //! | `messages` | WebSockets whose messages come back |
+//! | `events` | streams of server-sent events |
 //! | `broadcasts` | messages that must come to all connections |
 //! | `secured` | handshakes of TLS |
 //! | `tunnels` | tunnels through a proxy |
@@ -25,6 +26,7 @@
 mod broadcasts;
 mod counting;
 mod drawn;
+mod events;
 mod failing;
 mod firsts;
 mod framing;

@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delay;
+use super::events;
 use super::files::{FileAnswers, FileRequest};
 use super::http::Answer;
 use super::items::ItemAnswers;
@@ -333,6 +334,11 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
     }
     let live = std::mem::take(subject.live);
     let (mut doubts, mut remark, mut packed) = (Vec::new(), None, None);
+    if let Some(form) = subject.workload.answer.event_form() {
+        let all = events::of_load(load);
+        remark = Some(events::remark(&all));
+        verdicts.push((EVENTS, events::under_load(&all, &form)));
+    }
     match &live.0 {
         Kind::Nothing => {}
         Kind::Pages(pages) => {
@@ -381,7 +387,7 @@ pub fn prove(subject: &mut Subject<'_>, load: &LoadResult) -> Vec<ProofOutcome> 
         proof: proof.into(),
         when: ProofTime::During,
         failure: verdict.err(),
-        remark: remark.clone().filter(|_| [ITEMS, FILES, AUDIT].contains(&proof)),
+        remark: remark.clone().filter(|_| [ITEMS, FILES, AUDIT, EVENTS].contains(&proof)),
         doubt: doubts.iter().find(|(of, _)| *of == proof).map(|(_, doubt)| doubt.clone()),
         packed: packed.filter(|_| proof == ITEMS),
     };
@@ -393,6 +399,9 @@ const ITEMS: &str = "items";
 
 /// The proof by digests of files.
 const FILES: &str = "files";
+
+/// The proof by the events of streams.
+const EVENTS: &str = "events";
 
 /// The proof by digests of what was uploaded.
 const DIGESTS: &str = "digests";

@@ -42,6 +42,14 @@ defmodule PippinBandit.Handler do
     text(conn, 200, @device_body)
   end
 
+  defp answer(conn, ["events"]) do
+    conn
+    |> put_resp_content_type("text/event-stream")
+    |> put_resp_header("cache-control", "no-store")
+    |> send_chunked(200)
+    |> events(0)
+  end
+
   defp answer(conn, ["ws"]), do: upgrade(conn, EchoSocket, [])
 
   # Whoever only listens sends nothing, and Bandit would let it go after a minute.
@@ -51,6 +59,18 @@ defmodule PippinBandit.Handler do
 
   defp text(conn, status, body) do
     conn |> put_resp_content_type("text/plain") |> send_resp(status, body)
+  end
+
+  # An event each 100 ms: its number, and the milliseconds since 1970.
+  defp events(conn, 100), do: conn
+
+  defp events(conn, n) do
+    if n > 0, do: Process.sleep(100)
+
+    case chunk(conn, "data: #{n} #{System.os_time(:millisecond)}\n\n") do
+      {:ok, conn} -> events(conn, n + 1)
+      {:error, _gone} -> conn
+    end
   end
 
   defp upgrade(conn, socket, options) do

@@ -3,7 +3,7 @@ defmodule PippinCowboy.Application do
 
   use Application
 
-  alias PippinCowboy.{BroadcastHandler, DatabaseUrl, DeviceHandler, EchoHandler}
+  alias PippinCowboy.{BroadcastHandler, DatabaseUrl, DeviceHandler, EchoHandler, EventsHandler}
   alias PippinCowboy.{HelloHandler, HolaHandler, JsonHandler}
   alias PippinCowboy.{ProxyHandler, UploadHandler, Upstream, Users, UsersHandler}
 
@@ -65,6 +65,7 @@ defmodule PippinCowboy.Application do
          {"/api/users/", UsersHandler, []},
          {"/api/proxy/", ProxyHandler, []},
          {"/device", DeviceHandler, []},
+         {"/events", EventsHandler, []},
          {"/upload", UploadHandler, []},
          {"/ws", EchoHandler, []},
          {"/broadcast", BroadcastHandler, []}

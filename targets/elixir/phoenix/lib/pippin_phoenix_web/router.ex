@@ -31,4 +31,9 @@ defmodule PippinPhoenixWeb.Router do
     get "/api/proxy", ProxyController, :show
     get "/device", DeviceController, :show
   end
+
+  # Neither HTML nor JSON.
+  scope "/", PippinPhoenixWeb do
+    get "/events", EventController, :index
+  end
 end

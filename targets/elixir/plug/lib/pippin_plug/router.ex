@@ -47,6 +47,14 @@ defmodule PippinPlug.Router do
     text(conn, 200, @device_body)
   end
 
+  get "/events" do
+    conn
+    |> put_resp_content_type("text/event-stream")
+    |> put_resp_header("cache-control", "no-store")
+    |> send_chunked(200)
+    |> events(0)
+  end
+
   post "/upload" do
     {conn, text} = digest(conn, :crypto.hash_init(:sha256), 0)
     text(conn, 200, text)
@@ -58,6 +66,18 @@ defmodule PippinPlug.Router do
 
   defp text(conn, status, body) do
     conn |> put_resp_content_type("text/plain") |> send_resp(status, body)
+  end
+
+  # An event each 100 ms: its number, and the milliseconds since 1970.
+  defp events(conn, 100), do: conn
+
+  defp events(conn, n) do
+    if n > 0, do: Process.sleep(100)
+
+    case chunk(conn, "data: #{n} #{System.os_time(:millisecond)}\n\n") do
+      {:ok, conn} -> events(conn, n + 1)
+      {:error, _gone} -> conn
+    end
   end
 
   # Digests the body as it comes.

@@ -27,6 +27,7 @@ import io.ktor.server.plugins.conditionalheaders.ConditionalHeaders
 import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
 import io.ktor.server.request.receiveChannel
 import io.ktor.server.response.respond
+import io.ktor.server.response.respondBytesWriter
 import io.ktor.server.response.respondText
 import io.ktor.server.routing.Route
 import io.ktor.server.routing.get
@@ -34,6 +35,7 @@ import io.ktor.server.routing.post
 import io.ktor.server.routing.route
 import io.ktor.server.routing.routing
 import io.ktor.utils.io.readAvailable
+import io.ktor.utils.io.writeStringUtf8
 import java.io.File
 import java.security.MessageDigest
 import java.util.HexFormat
@@ -65,6 +67,7 @@ fun Application.module() {
             delay(Random.nextLong(95, 106))
             call.respondText(deviceBody)
         }
+        events()
         upload()
         env["DATABASE_URL"]?.let {
             val users = Users(it, env["DATABASE_POOL"]?.toInt() ?: 10)
@@ -85,6 +88,19 @@ private fun ObjectMapper.strict() {
         .setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
         .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
         .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail)
+}
+
+// An event each 100 ms: its number, and the milliseconds since 1970.
+private fun Route.events() {
+    get("/events") {
+        call.respondBytesWriter(ContentType.Text.EventStream) {
+            for (n in 0..<100) {
+                if (n > 0) delay(100)
+                writeStringUtf8("data: $n ${System.currentTimeMillis()}\n\n")
+                flush()
+            }
+        }
+    }
 }
 
 // Digests the body as it comes.

@@ -4,6 +4,7 @@ import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
 import io.javalin.http.NotFoundResponse;
+import io.javalin.http.sse.SseClient;
 import io.javalin.http.staticfiles.Location;
 import io.javalin.json.JavalinJackson;
 import io.javalin.validation.ValidationException;
@@ -20,12 +21,18 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Pippin's workloads on Javalin, with Pebble, HikariCP and the HTTP client of the JDK. */
 public final class Main {
   private static final String DEVICE_BODY = "x".repeat(1024);
+  private static final ScheduledExecutorService CLOCK =
+      Executors.newScheduledThreadPool(Runtime.getRuntime().availableProcessors());
 
   public static void main(String[] arguments) {
     Map<String, String> env = System.getenv();
@@ -38,6 +45,7 @@ public final class Main {
               config.routes.get("/hola/{name}", context -> context.result("Hola " + context.pathParam("name")));
               config.routes.get("/page/{n}", Main::page);
               config.routes.get("/device", Main::device);
+              config.routes.sse("/events", Main::events);
               config.routes.post("/upload", Main::upload);
               if (env.containsKey("DATABASE_URL")) {
                 Users users = new Users(env);
@@ -109,6 +117,23 @@ public final class Main {
             CompletableFuture.runAsync(
                 () -> context.result(DEVICE_BODY),
                 CompletableFuture.delayedExecutor(wait, TimeUnit.MICROSECONDS)));
+  }
+
+  /** An event each 100 ms: its number, and the milliseconds since 1970. Between two it holds no thread. */
+  private static void events(SseClient client) {
+    client.keepAlive();
+    AtomicInteger number = new AtomicInteger();
+    ScheduledFuture<?> ticks =
+        CLOCK.scheduleAtFixedRate(
+            () -> {
+              int n = number.getAndIncrement();
+              client.sendEvent(n + " " + System.currentTimeMillis());
+              if (n == 99) client.close();
+            },
+            0,
+            100,
+            TimeUnit.MILLISECONDS);
+    client.onClose(() -> ticks.cancel(false));
   }
 
   /** Digests the body as it comes. */

@@ -3,6 +3,7 @@ package pippin;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -24,6 +25,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Pippin's workloads on Vert.x-Web, with Pebble, Vert.x's PostgreSQL client and its web client. */
@@ -45,6 +47,7 @@ final class Server extends VerticleBase {
     router.route("/hola/:name").handler(context -> plain(context, "Hola " + context.pathParam("name")));
     router.get("/page/:n").handler(this::page);
     router.get("/device").handler(this::device);
+    router.get("/events").handler(this::events);
     router.post("/upload").handler(Server::upload);
     if (env.containsKey("DATABASE_URL")) {
       pool = openPool();
@@ -104,6 +107,30 @@ final class Server extends VerticleBase {
   /** Waits 95 to 105 ms; a timer holds no thread. */
   private void device(RoutingContext context) {
     vertx.setTimer(ThreadLocalRandom.current().nextInt(95, 106), timer -> plain(context, DEVICE_BODY));
+  }
+
+  /** An event each 100 ms: its number, and the milliseconds since 1970. */
+  private void events(RoutingContext context) {
+    HttpServerResponse response = context.response().setChunked(true);
+    response.putHeader("content-type", "text/event-stream").putHeader("cache-control", "no-store");
+    AtomicInteger number = new AtomicInteger();
+    response.write(event(0));
+    long timer =
+        vertx.setPeriodic(
+            100,
+            id -> {
+              int n = number.incrementAndGet();
+              response.write(event(n));
+              if (n == 99) {
+                vertx.cancelTimer(id);
+                response.end();
+              }
+            });
+    response.closeHandler(closed -> vertx.cancelTimer(timer));
+  }
+
+  private static String event(int n) {
+    return "data: " + n + " " + System.currentTimeMillis() + "\n\n";
   }
 
   /** Digests the body as it comes. */
