@@ -1,6 +1,6 @@
 //! One load from the command line, for profiling the engine without the rest of Pippin. Arguments
 //! are `key=value`: `to=ADDRESS c=64 d=2 warm=0.3 t=1 core=1 io=epoll|io_uring|auto
-//! mode=closed|open|devices rate=5000 poisson=1 pipeline=1 h2=1 streams=8 close=1 think=0.9 n=COUNT
+//! mode=closed|open|devices rate=5000 poisson=1 pipeline=1 h2=1 h3=1 streams=8 close=1 think=0.9 n=COUNT
 //! sources=4 path=/ spin=ns per=100 up=1 down=1 tls=SERVER_NAME resume=1`.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a tool for profiling
 #![allow(clippy::print_stdout, clippy::print_stderr)] // not a part of the program
@@ -61,7 +61,11 @@ fn spec(a: &Arguments) -> LoadSpec {
             .split(',')
             .map(|to| to.parse().expect("an address like 127.0.0.1:8080"))
             .collect(),
-        protocol: if a.given("h2") { Protocol::Http2 } else { Protocol::Http1 },
+        protocol: match (a.given("h2"), a.given("h3")) {
+            (true, _) => Protocol::Http2,
+            (_, true) => Protocol::Http3,
+            _ => Protocol::Http1,
+        },
         tls: a.given("tls").then(|| TlsSpec {
             server_name: a.text("tls", "localhost"),
             extra_roots_pem: None,

@@ -66,7 +66,7 @@ fn each_connection_has_so_many_users_and_the_server_is_measured() {
         );
         assert_eq!((&json["protocol"], &json["io"]), (&"h3".into(), &event_loop.into()));
         assert_eq!(json["connections"]["peak"], 3);
-        assert_eq!(json["tls"]["negotiated"][0]["alpn"], "h3");
+        assert_eq!(json["tls_sessions"]["negotiated"][0]["alpn"], "h3");
     }
     let outcome = server.load(&flags);
     outcome.says(&["closed loop, 3 connections with 5 streams each, HTTP/3", "http3_server"]);

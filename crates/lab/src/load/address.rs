@@ -343,7 +343,8 @@ mod tests {
         for (source, right) in [(None, 0), (Some("::1"), 0), (Some("127.0.0.2"), 1)] {
             let source: Option<IpAddr> = source.map(|ip| ip.parse().unwrap());
             let candidates = from_source(all.clone(), source).unwrap();
-            let reached = first_reached(&candidates, source, PATIENCE).unwrap();
+            let reached =
+                first_reached(&candidates, source, |place| place.reach(PATIENCE)).unwrap();
             assert_eq!(reached, [all[right]], "{source:?}");
         }
     }
