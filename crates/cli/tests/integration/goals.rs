@@ -75,9 +75,11 @@ fn a_run_ends_as_soon_as_its_goal_is_reached() {
 #[test]
 fn what_was_chosen_after_the_first_five_is_done() {
     let checkout = two();
-    let load = LOAD.replace("warm_up = \"none\"", "warm_up = \"100ms\"");
+    let load = LOAD
+        .replace("warm_up = \"none\"", "warm_up = \"100ms\"")
+        .replace("duration = \"300ms\"", "duration = \"450ms\"");
     let text = plan("hello", &["test/it", "test/other"], &load);
-    let text = text.replace("repetitions = 1", "repetitions = 1\nslice = \"50ms\"");
+    let text = text.replace("repetitions = 1", "repetitions = 1\nslice = \"100ms\"");
     checkout.write("plans/sliced.toml", &text);
     let run = ["run", "sliced", "--install", "--yes", "--within", "0.01%", "--for", "25s"];
     let outcome = checkout.pippin(&run);
@@ -86,7 +88,7 @@ fn what_was_chosen_after_the_first_five_is_done() {
     // A slow machine has no time for a sixth one: then nothing is chosen.
     let times = goal["choice"]["times"].as_f64().unwrap_or(1.0);
     for trial in &record.trials {
-        // 3 slices of 50 ms fit into 300 ms, with 50 ms before each.
+        // 3 slices of 100 ms fit into 450 ms, with 50 ms before each.
         let times = if trial.spec.repetition < 5 { 1.0 } else { times };
         let rounds = trial.company.as_ref().map(|company| f64::from(company.rounds));
         assert_eq!(rounds, Some((3.0 * times).round()), "{times}: {outcome}");

@@ -40,7 +40,10 @@ impl<S: Stack> Worker<'_, S> {
         // The kernel knows when it was open, however late this thread looks.
         let round_trip_ns = handshake.and_then(|seen| seen.round_trip_ns).unwrap_or(0);
         connection.owed_ns += core.stops.within(connection.mark + round_trip_ns, now);
-        core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
+        // To connect a UDP socket asks nobody.
+        if !S::Protocol::HAS_TIMERS {
+            core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
+        }
         if self.core.spec.proxy_header.is_some() && !self.introduce(slot) {
             self.io.close(slot);
             return self.connect_failed(slot, ErrorKind::ConnectReset, now);
