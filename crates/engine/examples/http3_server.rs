@@ -3,6 +3,7 @@
 //!
 //!     http3_server CERTIFICATE KEY     files in PEM form; prints its address
 #![allow(clippy::unwrap_used, reason = "a server of tests that cannot start has failed")]
+#![allow(clippy::print_stdout, reason = "its address is what it prints")]
 use bytes::Bytes;
 use quinn::crypto::rustls::QuicServerConfig;
 use rustls::crypto::ring;
