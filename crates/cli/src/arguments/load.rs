@@ -248,7 +248,7 @@ pub struct Http2Arguments {
     /// HTTP/2 without TLS (prior knowledge), for http:// URLs.
     #[arg(long, conflicts_with = "http2")]
     pub h2c: bool,
-    /// HTTP/2 and HTTP/3: streams of each connection. Each is a user with one request under way at a time.
+    /// HTTP/2: streams of each connection. Each is a user with one request under way at a time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["no_keep_alive", "requests_per_connection"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub streams: u32,
 }
