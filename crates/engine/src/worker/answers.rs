@@ -165,8 +165,9 @@ impl<S: Stack> Core<'_, S> {
     /// Answers that were read together have one stamp.
     #[inline]
     pub(super) fn count_shared_stamps(&mut self, reading: &Reading) {
-        // A message to all has the stamps of its receivers.
-        if reading.settled > 1 && self.is_stamped && !S::Protocol::GATHERS {
+        // A message to all has the stamps of its receivers, and what lies in one datagram came at once.
+        let has_its_own = S::Protocol::GATHERS || S::Protocol::HAS_TIMERS;
+        if reading.settled > 1 && self.is_stamped && !has_its_own {
             self.recorder.now_tally().stamps.shared += u64::from(reading.settled - 1);
         }
     }

@@ -114,7 +114,7 @@ const fn speaks_otherwise(error: &EngineError) -> bool {
     )
 }
 
-const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
+fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
     match error {
         EngineError::Handshake { remedy: Some(Remedy::PlainHttp), .. }
             if matches!(protocol, Protocol::WebSocket) =>
@@ -138,6 +138,9 @@ const fn fix(error: &EngineError, protocol: Protocol) -> &'static str {
             "; give one with --cert FILE and --key FILE"
         }
         EngineError::NoHttp2 { .. } => "; leave --h2c or --http2 out to load it over HTTP/1.1",
+        EngineError::NoHttp3 { why, .. } if why.contains("certificate") => {
+            "; trust its root with --ca FILE, or do not verify it with --insecure"
+        }
         EngineError::NoHttp3 { .. } => {
             "; --http2 loads it over TCP, and leaving --http3 out over HTTP/1.1"
         }
