@@ -68,6 +68,7 @@ async fn serve(
     most: Option<usize>,
     account: Arc<Account>,
 ) -> Result<(), h3::error::ConnectionError> {
+    let quic = connection.clone();
     let mut connection =
         h3::server::Connection::<_, Bytes>::new(h3_quinn::Connection::new(connection)).await?;
     let mut served = 0;
@@ -86,6 +87,8 @@ async fn serve(
             }
         });
     }
+    // Who has said goodbye still answers what it has taken: the client closes.
+    quic.closed().await;
     Ok(())
 }
 
