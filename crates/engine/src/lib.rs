@@ -145,10 +145,8 @@ fn try_quic(
 ) -> Result<Negotiated, EngineError> {
     let refused = |why: String| EngineError::NoHttp3 { address: place.to_string(), why };
     let tls = tls.ok_or_else(|| refused("QUIC has TLS in it: write https://".into()))?;
-    let (address, source) =
-        place.over_udp().ok_or_else(|| refused("it goes over UDP: give an address".into()))?;
     let client = tls::Client::new(tls, Protocol::Http3)?;
-    http3::client::greet(address, source, &client, timeout).map_err(refused)
+    http3::client::greet(&place.udp()?, &client, timeout).map_err(refused)
 }
 
 /// Opens a connection to each place of a load as the load will, and closes it. So a wrong

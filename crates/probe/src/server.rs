@@ -19,7 +19,7 @@ use self::roots::{Family, trees};
 use crate::clock::ProcUnits;
 use crate::descriptors::{Descriptors, holders};
 use crate::kernel_files::KernelFiles;
-use crate::listening::{Listeners, serving};
+use crate::listening::{Listener, Listeners, serving};
 use crate::memory::field;
 use crate::process_name::process_name;
 use crate::process_table::{list_processes, read_process};
@@ -120,15 +120,37 @@ pub fn behind(place: &Place) -> Result<Servers, NoServer> {
     }
 }
 
-/// The sockets that serve at least one of these addresses.
+/// The TCP sockets that serve at least one of these addresses.
 fn inodes(files: &KernelFiles, addresses: &[SocketAddr]) -> Result<BTreeSet<u32>, NoServer> {
     let mut listeners = Listeners::open().map_err(|_| NoServer::Hidden)?;
+    let own = |address| serving_inodes(&mut listeners, address);
+    sockets(addresses, own, |address| elsewhere::inodes(files, address))
+}
+
+/// The UDP sockets of this network namespace to which datagrams to these addresses come.
+fn bound(addresses: &[SocketAddr]) -> Result<BTreeSet<u32>, NoServer> {
+    let all = Listeners::open().and_then(|mut sockets| sockets.bound_to_udp());
+    let all = all.map_err(|_| NoServer::Hidden)?;
+    let own = |address: SocketAddr| {
+        let of_port = all.iter().filter(|(port, _)| *port == address.port());
+        inodes_of(serving(of_port.map(|(_, socket)| *socket).collect(), address.ip()))
+    };
+    sockets(addresses, own, |_| None::<BTreeSet<u32>>)
+}
+
+/// The sockets of these addresses: `own` finds those of an address of this network namespace, and
+/// `elsewhere` those of an address that another one of this machine has.
+fn sockets<Others: IntoIterator<Item = u32>>(
+    addresses: &[SocketAddr],
+    mut own: impl FnMut(SocketAddr) -> Vec<u32>,
+    elsewhere: impl Fn(SocketAddr) -> Option<Others>,
+) -> Result<BTreeSet<u32>, NoServer> {
     let (mut inodes, mut is_here) = (BTreeSet::new(), false);
     for address in addresses.iter().copied().map(canonical) {
         if is_own(address) {
             is_here = true;
-            inodes.extend(serving_inodes(&mut listeners, address));
-        } else if let Some(others) = elsewhere::inodes(files, address) {
+            inodes.extend(own(address));
+        } else if let Some(others) = elsewhere(address) {
             is_here = true;
             inodes.extend(others);
         }
@@ -137,25 +159,6 @@ fn inodes(files: &KernelFiles, addresses: &[SocketAddr]) -> Result<BTreeSet<u32>
         (false, _) => Ok(inodes),
         (true, true) => Err(NoServer::NobodyListens),
         (true, false) => Err(NoServer::Elsewhere),
-    }
-}
-
-/// The UDP sockets of this network namespace to which datagrams to these addresses come.
-fn bound(addresses: &[SocketAddr]) -> Result<BTreeSet<u32>, NoServer> {
-    let all = Listeners::open().and_then(|mut sockets| sockets.bound_to_udp());
-    let all = all.map_err(|_| NoServer::Hidden)?;
-    let own = addresses.iter().copied().map(canonical).filter(|address| is_own(*address));
-    let of_port = |port: u16| all.iter().filter(move |(at, _)| *at == port);
-    let serving = |address: SocketAddr| {
-        serving(of_port(address.port()).map(|(_, socket)| *socket).collect(), address.ip())
-    };
-    let own: Vec<SocketAddr> = own.collect();
-    let inodes: BTreeSet<u32> =
-        own.iter().flat_map(|address| serving(*address)).map(|socket| socket.inode).collect();
-    match (inodes.is_empty(), own.is_empty()) {
-        (false, _) => Ok(inodes),
-        (true, false) => Err(NoServer::NobodyListens),
-        (true, true) => Err(NoServer::Elsewhere),
     }
 }
 
@@ -179,8 +182,11 @@ pub fn listening_on(port: u16) -> BTreeSet<SocketAddr> {
 }
 
 fn serving_inodes(listeners: &mut Listeners, address: SocketAddr) -> Vec<u32> {
-    let serving = serving(listeners.of_port(address.port()), address.ip());
-    serving.iter().map(|listener| listener.inode).collect()
+    inodes_of(serving(listeners.of_port(address.port()), address.ip()))
+}
+
+fn inodes_of(sockets: Vec<Listener>) -> Vec<u32> {
+    sockets.into_iter().map(|socket| socket.inode).collect()
 }
 
 /// The processes that serve the unix socket with this inode.

@@ -118,5 +118,5 @@ fn mistakes_are_named_before_the_load() {
     refused(&url, &["--timeout", "500ms"], "fails: no answer within 500 ms");
     // Somebody whose certificate nobody trusts.
     let server = Server::new();
-    refused(&server.url, &[], "certificate");
+    refused(&server.url, &[], "; trust its root with --ca FILE");
 }

@@ -1,7 +1,7 @@
 //! Where a connection goes to and where it comes from.
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -64,15 +64,6 @@ impl<'a> Place<'a> {
         Self { source, ..self }
     }
 
-    /// The address and the source of its datagrams, if it can be reached by UDP: not through a proxy, and
-    /// not by a unix socket.
-    pub(crate) const fn over_udp(&self) -> Option<(SocketAddr, Option<IpAddr>)> {
-        match (self.at, self.proxy, self.proxy_header) {
-            (At::Tcp(address), None, None) => Some((address, self.source)),
-            _ => None,
-        }
-    }
-
     /// Opens a connection within `limit`, sends nothing, and closes it: whether somebody listens.
     ///
     /// # Errors
@@ -87,20 +78,30 @@ impl<'a> Place<'a> {
     /// nobody listens there. Another machine's kernel may say so later, or never.
     ///
     /// # Errors
-    /// [`EngineError::Unreachable`] if nobody listens. Other errors are about the source address.
+    /// [`EngineError::Unreachable`] if nobody listens, or the place is not reached over UDP. Other errors are
+    /// about the source address.
     pub fn reach_by_udp(&self) -> Result<(), EngineError> {
-        let At::Tcp(address) = self.at else { return Ok(()) };
-        let unreachable = |error| EngineError::Unreachable { address: self.to_string(), error };
-        let socket = self.bound(address, Type::DGRAM)?;
+        let socket = self.udp()?;
         let ask = || {
-            socket.connect(&address.into())?;
             socket.send(&[0])?;
             match socket.take_error()? {
                 Some(error) => Err(error),
                 None => Ok(()),
             }
         };
-        ask().map_err(unreachable)
+        ask().map_err(|error| EngineError::Unreachable { address: self.to_string(), error })
+    }
+
+    /// A UDP socket that is connected to it.
+    pub(crate) fn udp(&self) -> Result<UdpSocket, EngineError> {
+        let unreachable = |error| EngineError::Unreachable { address: self.to_string(), error };
+        let (At::Tcp(address), None, None) = (self.at, self.proxy, self.proxy_header) else {
+            let why = "it goes over UDP: give an address, and no proxy";
+            return Err(unreachable(io::Error::new(ErrorKind::InvalidInput, why)));
+        };
+        let socket = self.bound(address, Type::DGRAM)?;
+        socket.connect(&address.into()).map_err(unreachable)?;
+        Ok(socket.into())
     }
 
     /// A connection; nothing was sent over it. It is open before `until`, which bounds it from then

@@ -39,6 +39,9 @@ pub(crate) struct Epoll {
     epoll: i32,
     sockets: Vec<Socket>,
     endpoints: Arc<Endpoints>,
+    /// Whether a read has one datagram, which may be empty; and with which flags there is something to read.
+    is_datagram: bool,
+    reads_on: u32,
     events: Box<[libc::epoll_event; BATCH]>,
     ready: usize,
     next: usize,
@@ -70,6 +73,9 @@ impl Io for Epoll {
             epoll,
             sockets: vec![empty; slots as usize],
             endpoints: Arc::clone(endpoints),
+            is_datagram: endpoints.is_datagram(),
+            // The error of a datagram that nobody received comes alone.
+            reads_on: if endpoints.is_datagram() { IN | CLOSING | BROKEN } else { IN | CLOSING },
             events: Box::new([libc::epoll_event { events: 0, u64: 0 }; BATCH]),
             ready: 0,
             next: 0,
@@ -268,9 +274,7 @@ impl Epoll {
             return self.connected(slot);
         }
         // What has come is read first: a write may fail because the server has answered and gone.
-        // The error of a datagram that nobody received comes alone.
-        let with_bytes = if self.endpoints.is_datagram() { BROKEN } else { 0 };
-        if self.flags & (IN | CLOSING | with_bytes) != 0
+        if self.flags & self.reads_on != 0
             && let Some(event) = self.read(slot)
         {
             return Some(event);
@@ -304,7 +308,7 @@ impl Epoll {
 
     #[inline]
     fn read(&mut self, slot: u32) -> Option<Event> {
-        let is_datagram = self.endpoints.is_datagram();
+        let is_datagram = self.is_datagram;
         if self.full_reads == if is_datagram { DATAGRAMS } else { FULL_READS } {
             return self.put_off(slot);
         }

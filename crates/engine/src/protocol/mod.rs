@@ -55,9 +55,11 @@ pub(crate) trait Protocol: Sized {
     const IN_PIECES: bool = false;
     /// Whether requests hold values that are drawn as they are sent ([`Protocol::render`]).
     const DRAWS: bool = false;
-    /// Whether connections have timers of their own ([`Protocol::due`]), and bytes come and go as
-    /// datagrams. Not if answers come in order.
+    /// Whether connections have timers of their own ([`Protocol::due`]). Not if answers come in order.
     const HAS_TIMERS: bool = false;
+    /// Whether bytes come and go as datagrams: to connect asks nobody, and what lies in one datagram came at
+    /// once.
+    const IN_DATAGRAMS: bool = false;
 
     /// Renders everything that does not vary: the requests of a load, with what is known of them.
     ///

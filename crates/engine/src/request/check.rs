@@ -1,14 +1,14 @@
 //! Checks whether an answer is right, piece by piece.
 use memchr::memmem;
-use pippin_model::load::{BodyCheck, Check, EventForm};
+use pippin_model::load::{BodyCheck, Check};
 use pippin_model::request::coding::Coding;
-use pippin_model::result::{ErrorKind, EventCounts, Spans};
+use pippin_model::result::ErrorKind;
 use pippin_model::scenario::find;
 use std::hash::Hasher as _;
 use twox_hash::XxHash64;
 
 use crate::request::drawn::{Filled, Value};
-use crate::request::event_stream::{EventStream, EventTimes};
+use crate::request::event_stream::{EventLog, EventStream, EventTimes};
 use crate::request::referee::{Exchange, Referee};
 use crate::request::surprises::Look;
 use crate::time::clock::unix_offset_ns;
@@ -227,7 +227,7 @@ impl Judge {
         let is_kept = self.look == Look::Whole || !right.check.json.is_empty();
         match &right.check.body {
             BodyCheck::Any | BodyCheck::Length { .. } if is_kept => self.keep(piece),
-            // A stream of events comes through `Self::events`.
+            // A stream of events comes through `Self::piece_at`.
             BodyCheck::Any | BodyCheck::Length { .. } | BodyCheck::Events(_) => {}
             BodyCheck::Refereed => self.keep(piece),
             BodyCheck::Digested { key } => {
@@ -267,14 +267,16 @@ impl Judge {
         }
     }
 
-    /// Takes the next piece of a body that is a stream of events.
-    pub fn events(
+    /// Takes the next piece of a body, which came at this time after its request.
+    #[inline]
+    pub fn piece_at(
         &mut self,
-        form: &EventForm,
+        right: &Right<'_>,
         piece: &[u8],
         times: EventTimes,
-        (counts, spans): (&mut EventCounts, &mut Spans),
+        log: &mut EventLog<'_>,
     ) {
+        let BodyCheck::Events(form) = &right.check.body else { return self.piece(right, piece) };
         let begin = || Running::Events(EventStream::new(unix_offset_ns()));
         let running = self.running.get_or_insert_with(|| begin().into());
         if self.body_bytes == 0 {
@@ -282,7 +284,7 @@ impl Judge {
         }
         self.body_bytes += piece.len() as u64;
         if let Running::Events(stream) = &mut **running {
-            stream.take(form, piece, times, counts, spans);
+            stream.take(form, piece, times, log);
         }
     }
 

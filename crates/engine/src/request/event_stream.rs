@@ -4,14 +4,12 @@ use pippin_model::result::{EventCounts, Spans};
 use pippin_model::text::units::format_ns;
 
 use super::event_parser::EventParser;
+use crate::record::tally::Tally;
 
 /// Timers round: an event may come so much before it is due.
 const EARLY_NS: u64 = 10_000_000;
 /// Instants are in milliseconds, and some runtimes correct their clock slowly: one may lie so far ahead.
 const AHEAD_MS: u64 = 10;
-/// Events are held back and sent together if they follow each other after less than this part of the time
-/// between two.
-const TOGETHER: u64 = 4;
 const NS_PER_MS: u64 = 1_000_000;
 
 /// When the request of a stream was sent, and when a piece of the stream arrived; CLOCK_MONOTONIC in
@@ -20,6 +18,20 @@ const NS_PER_MS: u64 = 1_000_000;
 pub(crate) struct EventTimes {
     pub sent_ns: u64,
     pub arrived_ns: u64,
+}
+
+/// Where events are counted, and whether any piece of a stream of them has come.
+pub(crate) struct EventLog<'a> {
+    pub counts: &'a mut EventCounts,
+    pub spans: &'a mut Spans,
+    pub has_come: bool,
+}
+
+impl<'a> EventLog<'a> {
+    /// Into what the present stretch has counted so far.
+    pub const fn into_tally(tally: &'a mut Tally) -> Self {
+        Self { counts: &mut tally.events, spans: &mut tally.spans, has_come: false }
+    }
 }
 
 /// An answer that is a stream of events, as far as it has come.
@@ -55,14 +67,14 @@ impl EventStream {
         form: &EventForm,
         piece: &[u8],
         times: EventTimes,
-        counts: &mut EventCounts,
-        spans: &mut Spans,
+        log: &mut EventLog<'_>,
     ) {
+        log.has_come = true;
         let Self { parser, course } = self;
         let read = parser.read(piece, |data| {
-            counts.received += 1;
-            course.time(form, times, counts, spans);
-            course.judge(form, data, times, counts);
+            log.counts.received += 1;
+            course.time(form, times, log);
+            course.judge(form, data, times, log.counts);
         });
         if read.is_err() {
             course.blame(|| "an event, or a line of one, is too long".into());
@@ -95,16 +107,15 @@ impl Course {
         &mut self,
         form: &EventForm,
         EventTimes { sent_ns, arrived_ns }: EventTimes,
-        counts: &mut EventCounts,
-        spans: &mut Spans,
+        EventLog { counts, spans, .. }: &mut EventLog<'_>,
     ) {
         match self.last_ns.replace(arrived_ns) {
             None => spans.first_event.record(arrived_ns.saturating_sub(sent_ns)),
             Some(last_ns) => {
                 let gap_ns = arrived_ns.saturating_sub(last_ns);
                 spans.event_gap.record(gap_ns);
-                counts.late += u64::from(gap_ns > form.every_ns + form.off_ns);
-                counts.together += u64::from(gap_ns < form.every_ns / TOGETHER);
+                counts.late += u64::from(gap_ns > form.longest_gap_ns());
+                counts.together += u64::from(gap_ns < form.shortest_gap_ns());
             }
         }
     }
@@ -211,7 +222,8 @@ mod tests {
             let unix_ms = (OFFSET + SENT) / MS + says_ms;
             let text = format!("data: {number} {unix_ms}\n\n");
             let times = EventTimes { sent_ns: SENT, arrived_ns: SENT + at_ms * MS };
-            stream.take(&FORM, text.as_bytes(), times, &mut counts, &mut spans);
+            let mut log = EventLog { counts: &mut counts, spans: &mut spans, has_come: false };
+            stream.take(&FORM, text.as_bytes(), times, &mut log);
         }
         counts.lost += u64::from(stream.missing(&FORM));
         (counts, spans, stream.fault(&FORM))
@@ -318,7 +330,8 @@ mod tests {
         let mut stream = EventStream::new(OFFSET);
         let times = EventTimes { sent_ns: SENT, arrived_ns: SENT };
         let (mut counts, mut spans) = (EventCounts::default(), Spans::default());
-        stream.take(&FORM, b"data: hello\n\n", times, &mut counts, &mut spans);
+        let mut log = EventLog { counts: &mut counts, spans: &mut spans, has_come: false };
+        stream.take(&FORM, b"data: hello\n\n", times, &mut log);
         assert_eq!(counts.received, 1);
         assert!(
             stream.fault(&FORM).unwrap().starts_with("an event has the data \"hello\" instead")

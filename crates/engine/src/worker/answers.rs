@@ -166,7 +166,7 @@ impl<S: Stack> Core<'_, S> {
     #[inline]
     pub(super) fn count_shared_stamps(&mut self, reading: &Reading) {
         // A message to all has the stamps of its receivers, and what lies in one datagram came at once.
-        let has_its_own = S::Protocol::GATHERS || S::Protocol::HAS_TIMERS;
+        let has_its_own = S::Protocol::GATHERS || S::Protocol::IN_DATAGRAMS;
         if reading.settled > 1 && self.is_stamped && !has_its_own {
             self.recorder.now_tally().stamps.shared += u64::from(reading.settled - 1);
         }

@@ -271,7 +271,8 @@ impl<S: Stack> Worker<'_, S> {
         (sending, Departure::within(begin, S::Clock::now_ns()))
     }
 
-    /// Reads the clock at the begin of a turn.
+    /// Reads the clock, and tells a protocol that needs to know.
+    #[inline]
     fn read_clock(&mut self) {
         self.now = S::Clock::now_ns();
         if S::Protocol::HAS_TIMERS {

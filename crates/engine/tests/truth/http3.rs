@@ -14,6 +14,7 @@ mod raw;
 use pippin_model::load::{Connections, LoadSpec, Protocol};
 use pippin_testing::tls::{Authority, Certified};
 use quinn::crypto::rustls::QuicServerConfig;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use crate::support::trusting;
@@ -36,6 +37,30 @@ fn config(authority: &Authority) -> quinn::ServerConfig {
     // Several connections come from one test.
     config.migration(false);
     config
+}
+
+/// A server that does this with each connection, until the room is dropped.
+fn listening<Served: Future<Output = ()> + Send + 'static>(
+    authority: &Authority,
+    serve: impl Fn(quinn::Connection) -> Served + Send + Sync + 'static,
+) -> (SocketAddr, Room) {
+    let (config, serve) = (config(authority), Arc::new(serve));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    let room = Room::run(async move {
+        let runtime = Arc::new(quinn::TokioRuntime);
+        let endpoint = quinn::EndpointConfig::default();
+        let endpoint = quinn::Endpoint::new(endpoint, Some(config), socket, runtime).unwrap();
+        while let Some(incoming) = endpoint.accept().await {
+            let serve = Arc::clone(&serve);
+            tokio::spawn(async move {
+                if let Ok(connection) = incoming.await {
+                    serve(connection).await;
+                }
+            });
+        }
+    });
+    (address, room)
 }
 
 /// What runs a server, in a thread of its own, until it is dropped.

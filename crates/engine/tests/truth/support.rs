@@ -63,6 +63,26 @@ pub fn get(body: BodyCheck) -> Request {
     }
 }
 
+/// `GET` of this path, whose answer must be a 200 with this body.
+pub fn asking(path: &str, body: &str) -> Request {
+    Request { target: path.into(), ..get(BodyCheck::Exact(body.into())) }
+}
+
+/// Requests to a server whose path says what it answers, in turn: those that come at once, and those that
+/// wait the shorter the later they are sent. An answer given to another request has the wrong body.
+pub fn out_of_order() -> Vec<Request> {
+    let pair = |nth: u32| {
+        let (path, text) = (format!("/path/{nth}"), format!("text{nth}"));
+        [asking(&path, &path), asking(&format!("/wait/{}/{text}", 7 - nth), &text)]
+    };
+    (0..7).flat_map(pair).collect()
+}
+
+/// As [`asking`], with a part of the path and of the body that is drawn for each request.
+pub fn drawing(path: &str, part: &str, body: &str) -> Request {
+    Request { drawn: Some(part.into()), ..asking(path, body) }
+}
+
 /// A closed loop with this number of requests and connections.
 pub fn closed(address: SocketAddr, io: IoChoice, connections: u32, requests: u64) -> LoadSpec {
     LoadSpec {

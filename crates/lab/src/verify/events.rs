@@ -70,15 +70,18 @@ fn one_by_one(events: &EventCounts, form: &EventForm, one_in: u64) -> Verdict {
     if off * one_in <= events.received {
         return Ok(());
     }
-    let count = |count: u64| Unit::Count.format(count as f64);
     Err(format!(
         "of {} events {} came later than {} after the one before, and {} sooner than {}: they are held back, or the server does not keep up",
         count(events.received),
         count(events.late),
-        format_ns(form.every_ns + form.off_ns),
+        format_ns(form.longest_gap_ns()),
         count(events.together),
-        format_ns(form.every_ns / 4),
+        format_ns(form.shortest_gap_ns()),
     ))
+}
+
+fn count(count: u64) -> String {
+    Unit::Count.format(count as f64)
 }
 
 /// All events of a load.
@@ -110,7 +113,6 @@ pub fn under_load(events: &EventCounts, form: &EventForm) -> Verdict {
 #[must_use]
 pub fn remark(events: &EventCounts) -> String {
     let EventCounts { received, lost, late, together, .. } = *events;
-    let count = |count: u64| Unit::Count.format(count as f64);
     format!(
         "{} events, {} lost, {} late, {} together with the one before",
         count(received),

@@ -177,6 +177,24 @@ pub struct EventForm {
     pub fresh_ns: u64,
 }
 
+impl EventForm {
+    /// Events are held back and sent together if they follow each other after less than this part of the time
+    /// between two.
+    const TOGETHER: u64 = 4;
+
+    /// A longer gap is too long, nanoseconds.
+    #[must_use]
+    pub const fn longest_gap_ns(&self) -> u64 {
+        self.every_ns + self.off_ns
+    }
+
+    /// Events after a shorter gap were sent together, nanoseconds.
+    #[must_use]
+    pub const fn shortest_gap_ns(&self) -> u64 {
+        self.every_ns / Self::TOGETHER
+    }
+}
+
 impl BodyCheck {
     /// Whether only a referee can say what is right.
     #[must_use]

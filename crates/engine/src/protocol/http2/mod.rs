@@ -28,6 +28,7 @@ mod tests;
 
 pub(in crate::protocol) use head::Head;
 pub(in crate::protocol) use hpack::encode::Field;
-pub(in crate::protocol) use hpack::huffman;
+pub(in crate::protocol) use hpack::literals;
 pub(in crate::protocol) use protocol::fields;
 pub(crate) use protocol::{Http2, check};
+pub(in crate::protocol) use session::Limits;

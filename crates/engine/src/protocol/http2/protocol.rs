@@ -72,10 +72,7 @@ impl Protocol for Http2 {
             blocks: blocks(&requests),
             grpc: spec.requests.iter().map(is_call).collect(),
             turns: spec.requests.turns().map(|request| request as u32).collect(),
-            limits: Limits {
-                head_bytes: spec.limits.head_bytes as usize,
-                body_bytes: spec.limits.body_bytes,
-            },
+            limits: Limits::from_spec(spec),
             most_streams: spec.connections.streams,
         }
     }

@@ -1,6 +1,7 @@
 //! What the frames of a connection mean (RFC 9113 sections 5 and 6).
 use std::cmp::Reverse;
 
+use pippin_model::load::LoadSpec;
 use pippin_model::result::ErrorKind;
 use pippin_model::workload::percent_decode;
 
@@ -34,9 +35,16 @@ impl Fault {
 
 /// What holds for all answers of a load.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(in crate::protocol) struct Limits {
     pub head_bytes: usize,
     pub body_bytes: u64,
+}
+
+impl Limits {
+    pub const fn from_spec(spec: &LoadSpec) -> Self {
+        let pippin_model::load::Limits { head_bytes, body_bytes } = spec.limits;
+        Self { head_bytes: head_bytes as usize, body_bytes }
+    }
 }
 
 /// A connection.

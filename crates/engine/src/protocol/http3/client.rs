@@ -1,6 +1,6 @@
 //! One connection before a load: whether the server speaks HTTP/3. Blocking, on a UDP socket of its own.
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use pippin_model::load::tls::Negotiated;
@@ -8,20 +8,19 @@ use pippin_model::load::tls::Negotiated;
 use super::datagrams::Datagrams;
 use super::protocol::{negotiated, settings};
 use super::session::{Origin, Session};
-use super::stream::Limits;
+use crate::protocol::http2::Limits;
 use crate::protocol::{Bytes, Outgoing as _};
 use crate::tls::Client;
 
 /// The largest datagram that UDP has.
 const DATAGRAM_BYTES: usize = 65_536;
 
-/// Makes a handshake with a server, and says goodbye. What it agreed on.
+/// Makes a handshake with the server to which a socket is connected, and says goodbye. What it agreed on.
 ///
 /// # Errors
 /// Why there is no connection, in words.
 pub(crate) fn greet(
-    address: SocketAddr,
-    source: Option<std::net::IpAddr>,
+    socket: &UdpSocket,
     client: &Client,
     limit: Duration,
 ) -> Result<Negotiated, String> {
@@ -32,14 +31,10 @@ pub(crate) fn greet(
         }
         _ => error.to_string(),
     };
-    let any = if address.is_ipv4() { "0.0.0.0" } else { "::" };
-    let from = source.map_or_else(|| format!("{any}:0"), |ip| SocketAddr::new(ip, 0).to_string());
-    let socket = UdpSocket::bind(from).map_err(words)?;
-    socket.connect(address).map_err(words)?;
     let end = Instant::now() + limit;
     let limits = Limits { head_bytes: 16 * 1024, body_bytes: 0 };
     let settings = settings(client, limits, 1)?;
-    let origin = Origin::new(0);
+    let origin = Origin::new();
     let begin = Instant::now();
     let now = || origin.instant(begin.elapsed().as_nanos() as u64);
     let mut session = Session::new(&settings, now())?;
@@ -47,7 +42,7 @@ pub(crate) fn greet(
     let mut buffer = vec![0; DATAGRAM_BYTES];
     session.transmit(now(), &mut out);
     loop {
-        send_all(&socket, &mut out).map_err(words)?;
+        send_all(socket, &mut out).map_err(words)?;
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(words(ErrorKind::TimedOut.into()));
@@ -65,7 +60,7 @@ pub(crate) fn greet(
             Ok(false) => {}
             Ok(true) => {
                 session.leave(now(), &mut out);
-                _ = send_all(&socket, &mut out);
+                _ = send_all(socket, &mut out);
                 return Ok(negotiated(&session));
             }
             Err(error) => return Err(error.to_string()),

@@ -2,9 +2,10 @@
 use quinn_proto::{Dir, Side, StreamId};
 
 use super::qpack;
-use super::stream::{LastHead, Limits, Stream, Wrong};
+use super::stream::{LastHead, Stream, Wrong};
 use crate::fuzz::{number, roughly};
 use crate::protocol::Answers;
+use crate::protocol::http2::Limits;
 
 const LIMITS: Limits = Limits { head_bytes: 512, body_bytes: 4_096 };
 

@@ -12,9 +12,8 @@ use super::datagrams::Datagrams;
 use super::frame::{kind, put_frame, put_number};
 use super::qpack::Section;
 use super::session::{Origin, Session, Settings};
-use super::stream::Limits;
 use crate::error::EngineError;
-use crate::protocol::http2::{self, Http2};
+use crate::protocol::http2::{self, Http2, Limits};
 use crate::protocol::order::ByTag;
 use crate::protocol::{
     Alike, Answers, End, Greeted, Greeting, Greets, Outgoing as _, Protocol, Step,
@@ -105,6 +104,7 @@ impl Protocol for Http3 {
     type Variation = Alike;
     const DRAWS: bool = true;
     const HAS_TIMERS: bool = true;
+    const IN_DATAGRAMS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         Http2::wire(spec)
@@ -118,13 +118,10 @@ impl Protocol for Http3 {
             wire: Arc::clone(wire),
             sections: spec.requests.iter().map(section).collect(),
             turns: spec.requests.turns().map(|request| request as u32).collect(),
-            limits: Limits {
-                head_bytes: spec.limits.head_bytes as usize,
-                body_bytes: spec.limits.body_bytes,
-            },
+            limits: Limits::from_spec(spec),
             most_streams: spec.connections.streams,
             settings: None,
-            origin: Origin::new(0),
+            origin: Origin::new(),
             now: 0,
             seen: spec.tls.as_ref().map(config::nothing_yet).unwrap_or_default(),
         }
@@ -136,9 +133,6 @@ impl Protocol for Http3 {
 
     #[inline]
     fn at(&mut self, now: u64) {
-        if self.now == 0 {
-            self.origin = Origin::new(now);
-        }
         self.now = now;
     }
 

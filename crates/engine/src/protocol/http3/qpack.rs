@@ -1,11 +1,7 @@
 //! Header fields in HTTP/3 (RFC 9204), with the static table alone: we allow the server no dynamic
 //! table, and use none ourselves.
 use crate::protocol::http2::Field;
-use crate::protocol::http2::huffman;
-
-/// A section of fields that breaks RFC 9204.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BadSection;
+use crate::protocol::http2::literals::{BadBlock, Input, put_number, put_string};
 
 /// The section of a request, and how far before its end the characters begin that are drawn for each
 /// request.
@@ -46,108 +42,34 @@ fn put(out: &mut Vec<u8>, name: &[u8], value: &[u8], varies: bool) {
     put_string(out, 0, 7, value, varies);
 }
 
-/// Appends a string in the shorter of its two forms; as it is, if it varies. The bit above the prefix
-/// says that it is in Huffman's code.
-fn put_string(out: &mut Vec<u8>, pattern: u8, prefix: u32, text: &[u8], varies: bool) {
-    let short = huffman::encode(text);
-    if !varies && short.len() < text.len() {
-        put_number(out, pattern | 1 << prefix, prefix, short.len());
-        out.extend(short);
-    } else {
-        put_number(out, pattern, prefix, text.len());
-        out.extend_from_slice(text);
-    }
-}
-
-/// Appends a number behind the bits of a pattern (RFC 7541 section 5.1).
-fn put_number(out: &mut Vec<u8>, pattern: u8, prefix: u32, value: usize) {
-    let most = (1_usize << prefix) - 1;
-    if value < most {
-        return out.push(pattern | value as u8);
-    }
-    out.push(pattern | most as u8);
-    let mut rest = value - most;
-    while rest >= 128 {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
-}
-
 /// Decodes a section and hands on each of its fields.
 ///
 /// # Errors
 /// If it breaks the rules, or needs a dynamic table. The fields before the fault were handed on.
-pub(super) fn decode(section: &[u8], mut each: impl FnMut(&[u8], &[u8])) -> Result<(), BadSection> {
+pub(super) fn decode(section: &[u8], mut each: impl FnMut(&[u8], &[u8])) -> Result<(), BadBlock> {
     let mut input = Input(section);
     let needed = input.number(8)?;
     let _base = input.number(7)?;
     if needed != 0 {
-        return Err(BadSection);
+        return Err(BadBlock);
     }
     let (mut name_space, mut value_space) = (Vec::new(), Vec::new());
     while let Some(first) = input.0.first().copied() {
         if first & 0xC0 == 0xC0 {
-            let (name, value) = *STATIC.get(input.number(6)?).ok_or(BadSection)?;
+            let (name, value) = *STATIC.get(input.number(6)?).ok_or(BadBlock)?;
             each(name, value);
         } else if first & 0xD0 == 0x50 {
-            let (name, _) = *STATIC.get(input.number(4)?).ok_or(BadSection)?;
+            let (name, _) = *STATIC.get(input.number(4)?).ok_or(BadBlock)?;
             each(name, input.string(7, &mut value_space)?);
         } else if first & 0xE0 == 0x20 {
             let name = input.string(3, &mut name_space)?;
             each(name, input.string(7, &mut value_space)?);
         } else {
             // Of the dynamic table.
-            return Err(BadSection);
+            return Err(BadBlock);
         }
     }
     Ok(())
-}
-
-struct Input<'a>(&'a [u8]);
-
-impl<'a> Input<'a> {
-    fn byte(&mut self) -> Result<u8, BadSection> {
-        let (first, rest) = self.0.split_first().ok_or(BadSection)?;
-        self.0 = rest;
-        Ok(*first)
-    }
-
-    /// A number that fills the lowest bits of its first byte.
-    fn number(&mut self, prefix: u32) -> Result<usize, BadSection> {
-        let most = (1_usize << prefix) - 1;
-        let mut value = usize::from(self.byte()?) & most;
-        if value < most {
-            return Ok(value);
-        }
-        // Longer numbers than four bytes more have no use here.
-        for shift in [0, 7, 14, 21] {
-            let byte = self.byte()?;
-            value += usize::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(value);
-            }
-        }
-        Err(BadSection)
-    }
-
-    /// A string whose length fills the lowest bits of its first byte. `space` holds it if it was in
-    /// Huffman's code.
-    fn string<'b>(&mut self, prefix: u32, space: &'b mut Vec<u8>) -> Result<&'b [u8], BadSection>
-    where
-        'a: 'b,
-    {
-        let is_coded = self.0.first().is_some_and(|first| first >> prefix & 1 == 1);
-        let length = self.number(prefix)?;
-        let (text, rest) = self.0.split_at_checked(length).ok_or(BadSection)?;
-        self.0 = rest;
-        if !is_coded {
-            return Ok(text);
-        }
-        space.clear();
-        huffman::decode(text, space).ok_or(BadSection)?;
-        Ok(space)
-    }
 }
 
 /// The static table (RFC 9204 appendix A).
@@ -201,7 +123,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn decoded(section: &[u8]) -> Result<Vec<Field>, BadSection> {
+    fn decoded(section: &[u8]) -> Result<Vec<Field>, BadBlock> {
         let mut fields = Vec::new();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         decode(section, |name, value| fields.push((text(name), text(value))))?;
@@ -233,7 +155,7 @@ mod tests {
             b"\x00\x00\xFF\xFF\xFF\xFF\xFF\x01",
             b"\x00\x00\x51\x0b/index.htm",
         ] {
-            assert_eq!(decoded(section), Err(BadSection), "{section:?}");
+            assert_eq!(decoded(section), Err(BadBlock), "{section:?}");
         }
     }
 

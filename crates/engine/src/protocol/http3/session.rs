@@ -14,7 +14,8 @@ use quinn_proto::{
 
 use super::datagrams::Datagrams;
 use super::frame::{Frames, Part, kind, number, put_frame, put_number};
-use super::stream::{LastHead, Limits, Stream, Wrong};
+use super::stream::{LastHead, Stream, Wrong};
+use crate::protocol::http2::Limits;
 use crate::protocol::{Answers, Step};
 
 /// Errors of the application (RFC 9114 section 8.1).
@@ -36,24 +37,22 @@ const MAX_FIELD_SECTION_SIZE: u64 = 0x06;
 /// So many datagrams at the most go out in one turn, whatever the windows allow.
 const MOST_AT_ONCE: usize = 64;
 
-/// Instants of the engine as those of the standard library, which has no others.
+/// The instant 0 of the engine's clock, as far as QUIC is concerned: it only compares instants, and the
+/// standard library makes none of a number.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Origin {
-    instant: Instant,
-    ns: u64,
-}
+pub(super) struct Origin(Instant);
 
 impl Origin {
-    pub fn new(now: u64) -> Self {
-        Self { instant: Instant::now(), ns: now }
+    pub fn new() -> Self {
+        Self(Instant::now())
     }
 
     pub fn instant(self, now: u64) -> Instant {
-        self.instant + Duration::from_nanos(now.saturating_sub(self.ns))
+        self.0 + Duration::from_nanos(now)
     }
 
     fn ns(self, instant: Instant) -> u64 {
-        self.ns + instant.saturating_duration_since(self.instant).as_nanos() as u64
+        instant.saturating_duration_since(self.0).as_nanos() as u64
     }
 }
 

@@ -5,14 +5,7 @@ use quinn_proto::StreamId;
 use super::frame::{Frames, Part, kind};
 use super::qpack;
 use crate::protocol::Answers;
-use crate::protocol::http2::Head;
-
-/// What holds for all answers of a load.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub head_bytes: usize,
-    pub body_bytes: u64,
-}
+use crate::protocol::http2::{Head, Limits};
 
 /// A request under way. Its place among the streams is its tag.
 #[derive(Debug, Default)]

@@ -40,8 +40,7 @@ impl<S: Stack> Worker<'_, S> {
         // The kernel knows when it was open, however late this thread looks.
         let round_trip_ns = handshake.and_then(|seen| seen.round_trip_ns).unwrap_or(0);
         connection.owed_ns += core.stops.within(connection.mark + round_trip_ns, now);
-        // To connect a UDP socket asks nobody.
-        if !S::Protocol::HAS_TIMERS {
+        if !S::Protocol::IN_DATAGRAMS {
             core.recorder.connected(until_writable_ns, handshake, !connection.was_opened);
         }
         if self.core.spec.proxy_header.is_some() && !self.introduce(slot) {

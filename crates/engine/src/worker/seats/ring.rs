@@ -1,6 +1,6 @@
 //! A user with a connection of its own: its requests under way are a ring, because their answers come
 //! in order.
-use pippin_model::load::{BodyCheck, LoadSpec};
+use pippin_model::load::LoadSpec;
 use pippin_model::result::ErrorKind;
 
 use super::flights::{Flights, InFlight};
@@ -10,9 +10,8 @@ use crate::io::{Io, Sending};
 use crate::pace::{Fate, Next};
 use crate::protocol::order::InOrder;
 use crate::protocol::{Answers, Outgoing, Protocol, Step};
-use crate::record::tally::Tally;
 use crate::request::check::Judge;
-use crate::request::event_stream::EventTimes;
+use crate::request::event_stream::{EventLog, EventTimes};
 use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 use crate::scenario::redirection::is_redirection;
@@ -38,9 +37,7 @@ struct Answer<'a> {
     redirected_to: &'a mut Option<Box<str>>,
     /// Why the answer must be rejected.
     refused: &'static str,
-    /// Where events are counted, and whether any piece of a stream of them came.
-    tally: &'a mut Tally,
-    has_events: bool,
+    events: EventLog<'a>,
 }
 
 impl Answers for Answer<'_> {
@@ -72,13 +69,8 @@ impl Answers for Answer<'_> {
         // Answers come in order: it is the oldest request's.
         let flight = &self.flights[self.head as usize];
         let right = self.wire.template(template).right(flight.value);
-        if let BodyCheck::Events(form) = &right.check.body {
-            let times = EventTimes { sent_ns: flight.sent.begun_at(), arrived_ns: self.arrived };
-            let Tally { events, spans, .. } = &mut *self.tally;
-            self.has_events = true;
-            return self.judge.events(form, piece, times, (events, spans));
-        }
-        self.judge.piece(&right, piece);
+        let times = EventTimes { sent_ns: flight.sent.begun_at(), arrived_ns: self.arrived };
+        self.judge.piece_at(&right, piece, times, &mut self.events);
     }
 
     #[inline]
@@ -421,15 +413,14 @@ impl<S: Stack> Core<'_, S> {
             interim: 0,
             redirected_to: &mut self.redirected_to,
             refused: "",
-            tally: self.recorder.now_tally(),
-            has_events: false,
+            events: EventLog::into_tally(self.recorder.now_tally()),
         };
         let out = &mut connection.out;
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answer, out);
         if step.is_err() {
             self.blame.why = answer.refused;
         }
-        let Answer { interim, has_events, .. } = answer;
+        let Answer { interim, events: EventLog { has_come: has_events, .. }, .. } = answer;
         if interim > 0 {
             let stretch = flights[connection.head as usize].stretch as usize;
             self.recorder.tally(stretch).interim += interim;

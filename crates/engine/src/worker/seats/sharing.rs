@@ -12,6 +12,7 @@ use crate::pace::lane::first_template;
 use crate::protocol::order::ByTag;
 use crate::protocol::{Outgoing, Protocol, Step};
 use crate::request::check::Judge;
+use crate::request::event_stream::EventLog;
 use crate::transport::Transport;
 use crate::worker::answers::Reading;
 use crate::worker::departure::Departure;
@@ -440,15 +441,14 @@ impl<S: Stack> Core<'_, S> {
             served: &mut connection.served,
             interim: 0,
             refused: "",
-            tally: self.recorder.now_tally(),
-            has_events: false,
+            events: EventLog::into_tally(self.recorder.now_tally()),
         };
         let out = &mut connection.out;
         let step = self.protocol.decode(&mut connection.protocol, input, &mut answers, out);
         if matches!(step, Err(_) | Ok(Step::Failed { .. })) {
             self.blame.why = answers.refused;
         }
-        let StreamAnswers { interim, has_events, .. } = answers;
+        let StreamAnswers { interim, events: EventLog { has_come: has_events, .. }, .. } = answers;
         if interim > 0 {
             self.recorder.now_tally().interim += interim;
         }

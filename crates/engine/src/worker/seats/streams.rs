@@ -1,14 +1,11 @@
 //! What is remembered of users who share connections, and where the parts of their answers go.
-use pippin_model::load::BodyCheck;
 use pippin_model::result::ErrorKind;
 
 use super::due::Due;
 use super::flights::InFlight;
 use crate::protocol::Answers;
-use crate::record::tally::Tally;
 use crate::request::check::{Judge, is_of_type};
-use crate::request::drawn::Value;
-use crate::request::event_stream::EventTimes;
+use crate::request::event_stream::{EventLog, EventTimes};
 use crate::request::surprises::{Look, Surprises};
 use crate::request::wire::Wire;
 
@@ -90,9 +87,7 @@ pub(super) struct StreamAnswers<'a> {
     pub(super) interim: u64,
     /// Why an answer must be rejected.
     pub(super) refused: &'static str,
-    /// Where events are counted, and whether any piece of a stream of them came.
-    pub(super) tally: &'a mut Tally,
-    pub(super) has_events: bool,
+    pub(super) events: EventLog<'a>,
 }
 
 impl StreamAnswers<'_> {
@@ -164,17 +159,10 @@ impl Answers for StreamAnswers<'_> {
 
     #[inline]
     fn body(&mut self, tag: u32, template: u32, piece: &[u8]) {
-        let place = self.places.get(tag as usize);
-        let right =
-            self.wire.template(template).right(place.map_or(Value::default(), |it| it.value));
-        if let (BodyCheck::Events(form), Some(place)) = (&right.check.body, place) {
-            let times = EventTimes { sent_ns: place.sent.begun_at(), arrived_ns: self.arrived };
-            let Tally { events, spans, .. } = &mut *self.tally;
-            self.has_events = true;
-            let judge = &mut self.answering[tag as usize].judge;
-            return judge.events(form, piece, times, (events, spans));
-        }
-        self.answering[tag as usize].judge.piece(&right, piece);
+        let Some(place) = self.places.get(tag as usize) else { return };
+        let right = self.wire.template(template).right(place.value);
+        let times = EventTimes { sent_ns: place.sent.begun_at(), arrived_ns: self.arrived };
+        self.answering[tag as usize].judge.piece_at(&right, piece, times, &mut self.events);
     }
 
     #[inline]

@@ -13,7 +13,10 @@ use std::sync::{Arc, Mutex};
 
 use super::library::Library;
 use super::streams;
-use crate::support::{assert_stamped, closed, errors, examining_all, get, on_each_loop, open, run};
+use crate::support::{
+    asking, assert_stamped, closed, drawing, errors, examining_all, get, on_each_loop, open,
+    out_of_order, run,
+};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
@@ -26,20 +29,11 @@ on_each_loop!(
     the_referee_gets_the_coding_of_examined_answers,
 );
 
-fn asking(path: &str, body: &str) -> Request {
-    Request { target: path.into(), ..get(BodyCheck::Exact(body.into())) }
-}
-
 /// Many templates in turn with a body each, answered in the order in which their waits end: an
 /// answer given to another request has the wrong body.
 fn answers_find_their_requests(io: IoChoice) {
     let server = Library::new(Builder::new());
-    let mut requests = Vec::new();
-    for nth in 0..7 {
-        requests.push(asking(&format!("/path/{nth}"), &format!("/path/{nth}")));
-        requests.push(asking(&format!("/wait/{}/text{nth}", 7 - nth), &format!("text{nth}")));
-    }
-    let spec = LoadSpec { requests: requests.into(), ..closed(server.address, io, 3, 3_000) };
+    let spec = LoadSpec { requests: out_of_order().into(), ..closed(server.address, io, 3, 3_000) };
     let result = run(&streams(spec, 9));
     assert_eq!((result.measured.requests.good, errors(&result)), (3_000, vec![]));
     assert_eq!(server.account.connections.load(Relaxed), 3);
@@ -51,14 +45,10 @@ fn answers_find_their_requests(io: IoChoice) {
 /// had, in whatever order they come.
 fn values_are_drawn_for_each_stream(io: IoChoice) {
     let server = Library::new(Builder::new());
-    let drawn = |path: &str, part: &str, body: &str| Request {
-        drawn: Some(part.into()),
-        ..asking(path, body)
-    };
     let requests = vec![
-        drawn("/wait/3/abcdefgh", "abcdefgh", "abcdefgh"),
+        drawing("/wait/3/abcdefgh", "abcdefgh", "abcdefgh"),
         asking("/wait/1/text", "text"),
-        drawn("/page/12345678", "12345678", "/page/12345678"),
+        drawing("/page/12345678", "12345678", "/page/12345678"),
     ];
     let spec = LoadSpec { requests: requests.into(), ..closed(server.address, io, 2, 600) };
     let result = run(&streams(spec, 6));

@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::library::Library;
 use super::streams;
-use crate::support::{assert_stamped, closed, errors, get, on_each_loop, open, run};
+use crate::support::{
+    asking, assert_stamped, closed, drawing, errors, get, on_each_loop, open, out_of_order, run,
+};
 
 on_each_loop!(
     answers_find_their_requests,
@@ -16,18 +18,9 @@ on_each_loop!(
     a_server_that_says_goodbye_loses_no_request,
 );
 
-fn asking(path: &str, body: &str) -> Request {
-    Request { target: path.into(), ..get(BodyCheck::Exact(body.into())) }
-}
-
 fn answers_find_their_requests(io: IoChoice) {
     let server = Library::new();
-    let mut requests = Vec::new();
-    for nth in 0..7 {
-        requests.push(asking(&format!("/path/{nth}"), &format!("/path/{nth}")));
-        requests.push(asking(&format!("/wait/{}/text{nth}", 7 - nth), &format!("text{nth}")));
-    }
-    let spec = LoadSpec { requests: requests.into(), ..closed(server.address, io, 3, 3_000) };
+    let spec = LoadSpec { requests: out_of_order().into(), ..closed(server.address, io, 3, 3_000) };
     let result = run(&streams(spec, 9, &server.authority));
     assert_eq!((result.measured.requests.good, errors(&result)), (3_000, vec![]));
     assert_eq!(server.account.connections.load(Relaxed), 3);
@@ -42,14 +35,10 @@ fn answers_find_their_requests(io: IoChoice) {
 
 fn values_are_drawn_for_each_stream(io: IoChoice) {
     let server = Library::new();
-    let drawn = |path: &str, part: &str, body: &str| Request {
-        drawn: Some(part.into()),
-        ..asking(path, body)
-    };
     let requests = vec![
-        drawn("/wait/3/abcdefgh", "abcdefgh", "abcdefgh"),
+        drawing("/wait/3/abcdefgh", "abcdefgh", "abcdefgh"),
         asking("/wait/1/text", "text"),
-        drawn("/page/12345678", "12345678", "/page/12345678"),
+        drawing("/page/12345678", "12345678", "/page/12345678"),
     ];
     let spec = LoadSpec { requests: requests.into(), ..closed(server.address, io, 2, 600) };
     let result = run(&streams(spec, 6, &server.authority));

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::{Room, config};
+use super::{Room, listening};
 
 /// What the server has counted.
 #[derive(Default)]
@@ -35,28 +35,13 @@ impl Library {
     /// One that says goodbye on each connection after this number of requests.
     pub fn closing_after(requests: Option<usize>) -> Self {
         let authority = Authority::new();
-        let config = config(&authority);
-        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let address = socket.local_addr().unwrap();
         let account = Arc::new(Account::default());
         let ours = Arc::clone(&account);
-        let room = Room::run(async move {
-            let runtime = Arc::new(quinn::TokioRuntime);
-            let endpoint = quinn::Endpoint::new(
-                quinn::EndpointConfig::default(),
-                Some(config),
-                socket,
-                runtime,
-            )
-            .unwrap();
-            while let Some(incoming) = endpoint.accept().await {
-                let account = Arc::clone(&account);
-                tokio::spawn(async move {
-                    if let Ok(connection) = incoming.await {
-                        account.connections.fetch_add(1, Relaxed);
-                        let _ = serve(connection, requests, account).await;
-                    }
-                });
+        let (address, room) = listening(&authority, move |connection| {
+            let account = Arc::clone(&account);
+            async move {
+                account.connections.fetch_add(1, Relaxed);
+                let _ = serve(connection, requests, account).await;
             }
         });
         Self { address, account: ours, authority, _room: room }

@@ -4,7 +4,7 @@ use quinn::VarInt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::{Room, config};
+use super::{Room, listening};
 
 /// How the server's side of a request's stream ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,26 +61,11 @@ pub(super) struct Raw {
 impl Raw {
     pub fn new(behaviour: Behaviour) -> Self {
         let authority = Authority::new();
-        let config = config(&authority);
-        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let address = socket.local_addr().unwrap();
         let behaviour = Arc::new(behaviour);
-        let room = Room::run(async move {
-            let runtime = Arc::new(quinn::TokioRuntime);
-            let endpoint = quinn::Endpoint::new(
-                quinn::EndpointConfig::default(),
-                Some(config),
-                socket,
-                runtime,
-            )
-            .unwrap();
-            while let Some(incoming) = endpoint.accept().await {
-                let behaviour = Arc::clone(&behaviour);
-                tokio::spawn(async move {
-                    if let Ok(connection) = incoming.await {
-                        let _ = serve(connection, behaviour).await;
-                    }
-                });
+        let (address, room) = listening(&authority, move |connection| {
+            let behaviour = Arc::clone(&behaviour);
+            async move {
+                let _ = serve(connection, behaviour).await;
             }
         });
         Self { address, authority, _room: room }

@@ -5,7 +5,7 @@
 //! Fields that all requests of the load have in common are kept in the server's dynamic table, as
 //! every browser does: the first request of a connection writes them out, and later ones name them
 //! by their index. Their order is the same on each connection, and so are the indices.
-use super::huffman;
+use super::literals::{put_number, put_string};
 use super::table::{ENTRY_BYTES, STATIC};
 use super::{TABLE_BYTES, table::Pair};
 
@@ -45,7 +45,7 @@ fn block(fields: &[Field], drawn: Option<&str>, kept: &[Field]) -> Block {
         for (place, field) in kept.iter().enumerate().filter(|(_, field)| is_wanted(field)) {
             literal(&mut block.first, field, true, None);
             // Indices count from the field that was kept last.
-            number(&mut block.later, 0x80, 7, STATIC.len() + kept.len() - place);
+            put_number(&mut block.later, 0x80, 7, STATIC.len() + kept.len() - place);
         }
         for field in fields.iter().filter(|field| is_wanted(field)) {
             if !kept.contains(field) {
@@ -110,7 +110,7 @@ fn varies((_, value): &Field, drawn: Option<&str>) -> bool {
 /// A field that is not to be kept.
 fn plain(out: &mut Vec<u8>, field: &Field, drawn: Option<&str>) {
     match find(field) {
-        Some(index) => number(out, 0x80, 7, index),
+        Some(index) => put_number(out, 0x80, 7, index),
         None => literal(out, field, false, drawn),
     }
 }
@@ -120,47 +120,11 @@ fn literal(out: &mut Vec<u8>, field: &Field, is_kept: bool, drawn: Option<&str>)
     let (name, value) = field;
     let (pattern, prefix) = if is_kept { (0x40, 6) } else { (0, 4) };
     match STATIC.iter().position(|(known, _)| *known == name.as_bytes()) {
-        Some(place) => number(out, pattern, prefix, place + 1),
+        Some(place) => put_number(out, pattern, prefix, place + 1),
         None => {
             out.push(pattern);
-            string(out, name.as_bytes());
+            put_string(out, 0, 7, name.as_bytes(), false);
         }
     }
-    if varies(field, drawn) {
-        as_it_is(out, value.as_bytes())
-    } else {
-        string(out, value.as_bytes())
-    }
-}
-
-/// A string in the shorter of its two forms (section 5.2).
-fn string(out: &mut Vec<u8>, text: &[u8]) {
-    let short = huffman::encode(text);
-    if short.len() < text.len() {
-        number(out, 0x80, 7, short.len());
-        out.extend(short);
-    } else {
-        as_it_is(out, text);
-    }
-}
-
-fn as_it_is(out: &mut Vec<u8>, text: &[u8]) {
-    number(out, 0, 7, text.len());
-    out.extend_from_slice(text);
-}
-
-/// A number that follows the bits of a pattern (section 5.1).
-fn number(out: &mut Vec<u8>, pattern: u8, prefix: u32, value: usize) {
-    let most = (1_usize << prefix) - 1;
-    if value < most {
-        out.push(pattern | value as u8);
-        return;
-    }
-    out.push(pattern | most as u8);
-    let mut rest = value - most;
-    while rest >= 0x80 {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
+    put_string(out, 0, 7, value.as_bytes(), varies(field, drawn));
 }

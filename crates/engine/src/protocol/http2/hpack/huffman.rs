@@ -92,7 +92,7 @@ impl Code {
 /// Appends the decoded string to `out`; `None` if it holds the end of the string, or its padding is
 /// longer than 7 bits or not the beginning of that end.
 #[must_use]
-pub(in crate::protocol) fn decode(encoded: &[u8], out: &mut Vec<u8>) -> Option<()> {
+pub(super) fn decode(encoded: &[u8], out: &mut Vec<u8>) -> Option<()> {
     // The lowest `count` bits are still to be decoded.
     let (mut bits, mut count, mut rest) = (0_u64, 0_u32, encoded.iter());
     loop {
@@ -127,7 +127,7 @@ pub(in crate::protocol) fn decode(encoded: &[u8], out: &mut Vec<u8>) -> Option<(
 }
 
 /// The encoded form of a string.
-pub(in crate::protocol) fn encode(text: &[u8]) -> Vec<u8> {
+pub(super) fn encode(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let (mut bits, mut count) = (0_u64, 0_u32);
     for byte in text {

@@ -4,24 +4,22 @@
 //! |---|---|
 //! | `table` | the static and the dynamic table |
 //! | `huffman` | strings in Huffman's code |
+//! | `literals` | numbers and strings, which QPACK has too |
 //! | [`encode`] | requests, rendered once before the load |
 //! | `repeats` | blocks that come again, and need not be decoded again |
 //! | this file | decoding, for each answer |
 pub(super) mod encode;
-pub(in crate::protocol) mod huffman;
+mod huffman;
+pub(in crate::protocol) mod literals;
 mod repeats;
 mod table;
 
+use literals::{BadBlock, Input};
 use repeats::Last;
 use table::{Dynamic, STATIC};
 
 /// The size of the dynamic table unless somebody changes it (RFC 9113 section 6.5.2).
 pub(super) const TABLE_BYTES: usize = 4096;
-
-/// A header block that breaks RFC 7541. From then on the tables of both sides differ, so the
-/// connection is unusable (RFC 9113 section 4.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BadBlock;
 
 /// The state of decoding on one connection.
 #[derive(Debug)]
@@ -50,7 +48,8 @@ impl Decoder {
         self.last.repeats(block)
     }
 
-    /// Decodes a block and hands on each of its fields.
+    /// Decodes a block and hands on each of its fields. After a block that breaks the rules the tables of
+    /// both sides differ, so that the connection is unusable (RFC 9113 section 4.3).
     ///
     /// # Errors
     /// If the block breaks the rules. The fields before the fault were handed on.
@@ -109,7 +108,7 @@ impl Decoder {
     ) -> Result<(), BadBlock> {
         let Self { table, name: name_space, value: value_space, last } = self;
         let name = match index {
-            0 => input.string(name_space)?,
+            0 => input.string(7, name_space)?,
             _ if index <= STATIC.len() => STATIC[index - 1].0,
             _ => {
                 // Copied, because the new entry may evict this one.
@@ -119,7 +118,7 @@ impl Decoder {
                 name_space.as_slice()
             }
         };
-        let value = input.string(value_space)?;
+        let value = input.string(7, value_space)?;
         each(name, value);
         if is_added {
             if is_kept {
@@ -138,53 +137,6 @@ impl Decoder {
             Some(field) => Ok(*field),
             None => self.table.get(place - STATIC.len()).ok_or(BadBlock),
         }
-    }
-}
-
-/// What is left of a block.
-struct Input<'a>(&'a [u8]);
-
-impl<'a> Input<'a> {
-    fn byte(&mut self) -> Result<u8, BadBlock> {
-        let (first, rest) = self.0.split_first().ok_or(BadBlock)?;
-        self.0 = rest;
-        Ok(*first)
-    }
-
-    /// A number that begins in the lowest `prefix` bits of the next byte (section 5.1). Numbers
-    /// from 2^28 on are refused: no block is so long.
-    #[inline]
-    fn number(&mut self, prefix: u32) -> Result<usize, BadBlock> {
-        let most = (1_usize << prefix) - 1;
-        let mut number = usize::from(self.byte()?) & most;
-        if number < most {
-            return Ok(number);
-        }
-        for shift in [0, 7, 14, 21] {
-            let byte = usize::from(self.byte()?);
-            number += (byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err(BadBlock)
-    }
-
-    /// A string, which lies in the block or, decoded, in `space` (section 5.2).
-    fn string<'b>(&mut self, space: &'b mut Vec<u8>) -> Result<&'b [u8], BadBlock>
-    where
-        'a: 'b,
-    {
-        let is_huffman = self.0.first().ok_or(BadBlock)? & 0x80 != 0;
-        let length = self.number(7)?;
-        let (text, rest) = self.0.split_at_checked(length).ok_or(BadBlock)?;
-        self.0 = rest;
-        if !is_huffman {
-            return Ok(text);
-        }
-        space.clear();
-        huffman::decode(text, space).ok_or(BadBlock)?;
-        Ok(space)
     }
 }
 
