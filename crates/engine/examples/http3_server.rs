@@ -1,7 +1,7 @@
 //! A server of HTTP/3 by the crates `h3` and `quinn`, for tests of the program: it answers every request with
 //! `Hello World`.
 //!
-//!     http3_server CERTIFICATE KEY     files in PEM form; prints its address
+//!     http3_server CERTIFICATE KEY [ADDRESS]     files in PEM form; prints its address
 #![allow(clippy::unwrap_used, reason = "a server of tests that cannot start has failed")]
 #![allow(clippy::print_stdout, reason = "its address is what it prints")]
 use bytes::Bytes;
@@ -13,7 +13,11 @@ use std::sync::Arc;
 
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    let [certificate, key] = &files[..] else { panic!("http3_server CERTIFICATE KEY") };
+    let (certificate, key, address) = match &files[..] {
+        [certificate, key] => (certificate, key, "127.0.0.1:0"),
+        [certificate, key, address] => (certificate, key, address.as_str()),
+        _ => panic!("http3_server CERTIFICATE KEY [ADDRESS]"),
+    };
     let chain = CertificateDer::pem_file_iter(certificate).unwrap().map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_file(key).unwrap();
     let mut tls = rustls::ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -27,7 +31,7 @@ fn main() {
         quinn::ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).unwrap()));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let endpoint = quinn::Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap();
+        let endpoint = quinn::Endpoint::server(config, address.parse().unwrap()).unwrap();
         println!("{}", endpoint.local_addr().unwrap());
         while let Some(incoming) = endpoint.accept().await {
             tokio::spawn(async move {

@@ -40,8 +40,7 @@ use pippin_model::result::{LoadResult, Window};
 
 pub use blocking::Place;
 pub use error::{EngineError, Remedy};
-use protocol::http3;
-pub use protocol::{http1, http2, websocket};
+pub use protocol::{http1, http2, http3, websocket};
 pub use request::referee::{Briefing, Exchange, Referee};
 pub use run::gate::Gate;
 pub use run::validate::bounds;
@@ -143,10 +142,12 @@ fn try_quic(
     tls: Option<&TlsSpec>,
     timeout: Duration,
 ) -> Result<Negotiated, EngineError> {
-    let refused = |why: String| EngineError::NoHttp3 { address: place.to_string(), why };
-    let tls = tls.ok_or_else(|| refused("QUIC has TLS in it: write https://".into()))?;
-    let client = tls::Client::new(tls, Protocol::Http3)?;
-    http3::client::greet(&place.udp()?, &client, timeout).map_err(refused)
+    let tls = tls.ok_or_else(|| EngineError::NoHttp3 {
+        address: place.to_string(),
+        why: "QUIC has TLS in it: write https://".into(),
+    })?;
+    let client = http3::client::Client::connect(place, tls, Limits::default(), timeout)?;
+    Ok(client.negotiated())
 }
 
 /// Opens a connection to each place of a load as the load will, and closes it. So a wrong

@@ -54,29 +54,39 @@ func serve(ctx context.Context) error {
 		mux.Handle("GET /api/proxy/{$}", proxyHandler{url + "/slow"})
 	}
 
-	server := &http.Server{
-		Addr:    net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT")),
-		Handler: mux,
+	address := net.JoinHostPort(os.Getenv("HOST"), os.Getenv("PORT"))
+	if os.Getenv("PROTOCOL") == "h3" {
+		return serveUntilDone(ctx, newQUICServer(address, mux))
 	}
+	server := &http.Server{Addr: address, Handler: mux}
 	if os.Getenv("PROTOCOL") == "h2c" {
 		server.Protocols = new(http.Protocols)
 		server.Protocols.SetUnencryptedHTTP2(true)
 	}
-	return serveUntilDone(ctx, server)
+	return serveUntilDone(ctx, tcpServer{server})
 }
 
+// server is a server over TCP, or over QUIC.
+type server interface {
+	listen() error
+	Shutdown(ctx context.Context) error
+}
+
+// tcpServer serves HTTP/1.1 and HTTP/2.
+type tcpServer struct{ *http.Server }
+
 // listen serves over TLS where there is a certificate; HTTP/2 is then agreed on with each client.
-func listen(server *http.Server) error {
+func (s tcpServer) listen() error {
 	if certificate := os.Getenv("TLS_CERTIFICATE"); certificate != "" {
-		return server.ListenAndServeTLS(certificate, os.Getenv("TLS_KEY"))
+		return s.ListenAndServeTLS(certificate, os.Getenv("TLS_KEY"))
 	}
-	return server.ListenAndServe()
+	return s.ListenAndServe()
 }
 
 // serveUntilDone listens until ctx ends, then lets the requests under way finish.
-func serveUntilDone(ctx context.Context, server *http.Server) error {
+func serveUntilDone(ctx context.Context, server server) error {
 	failed := make(chan error, 1)
-	go func() { failed <- listen(server) }()
+	go func() { failed <- server.listen() }()
 
 	select {
 	case err := <-failed:

@@ -1,9 +1,9 @@
-//! `pippin load --http3`.
+//! `pippin load --http3`, and targets that speak HTTP/3.
 use super::support::{Outcome, pippin};
 use pippin_testing::tls::Authority;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
@@ -13,6 +13,11 @@ struct Server {
     url: String,
     /// Has the certificate of its authority.
     folder: TempDir,
+}
+
+/// A program beside the tests.
+fn program() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_pippin")).with_file_name("examples/http3_server")
 }
 
 impl Server {
@@ -25,9 +30,7 @@ impl Server {
         };
         let (chain, key) = authority.certificate_pem(vec!["127.0.0.1".into()]);
         file("ca.pem", authority.pem());
-        let program =
-            Path::new(env!("CARGO_BIN_EXE_pippin")).with_file_name("examples/http3_server");
-        let mut process = Command::new(program)
+        let mut process = Command::new(program())
             .args([file("chain.pem", chain), file("key.pem", key)])
             .stdout(Stdio::piped())
             .spawn()
@@ -98,6 +101,38 @@ fn every_kind_of_load() {
     }
 }
 
+/// A target that is started, proved, measured in slices, asked while it is stopped, and proved again.
+#[test]
+fn a_target_of_a_plan_speaks_http3() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = |body: &str, more: &str| {
+        let program = program();
+        let text = format!(
+            "[target.quic]\ncommand = [{program:?}, \"{{TLS_CERTIFICATE}}\", \"{{TLS_KEY}}\", \"{{HOST}}:{{PORT}}\"]\nprotocol = \"h3\"\n[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ body = \"{body}\" }}\n[plan.home]\nworkload = \"home\"\ntargets = [\"quic\"]\nrepetitions = 2\nlife = true\nprofile = {{ kind = \"closed\", connections = 2, streams = 3, duration = \"600ms\", warm_up = \"100ms\"{more} }}\n"
+        );
+        std::fs::write(folder.path().join("pippin.toml"), text).unwrap();
+    };
+    project("Hello World", "");
+    let outcome = pippin(folder.path(), &["run", "home"]);
+    assert!(matches!(outcome.code, Some(0 | 3)), "{outcome}");
+    outcome.says(&["own/quic"]).keeps_quiet_about(&["failed at"]);
+    let store = pippin_store::Store::open(&folder.path().join(".pippin/pippin.db")).unwrap();
+    let run = store.load("latest").unwrap();
+    assert_eq!(run.trials.len(), 2);
+    for trial in &run.trials {
+        let load = trial.load.as_ref().unwrap();
+        assert!(load.measured.requests.good > 100, "{}", load.measured.requests.good);
+        assert_eq!(load.measured.errors_total(), 0);
+        assert_eq!(load.tls.as_ref().unwrap().negotiated[0].alpn.as_deref(), Some("h3"));
+        assert!(trial.proofs.iter().all(|proof| proof.failure.is_none()), "{:?}", trial.proofs);
+        assert!(!trial.proofs.is_empty());
+    }
+    project("Hello Moon", "");
+    pippin(folder.path(), &["run", "home"]).says(&["own/quic", "Hello World"]);
+    project("Hello World", ", protocol = \"h2\"");
+    pippin(folder.path(), &["run", "home"]).is_a_user_error(&["it speaks h3", "asks for h2"]);
+}
+
 /// A wrong flag, a server that is not there, and one that speaks no QUIC give one message.
 #[test]
 fn mistakes_are_named_before_the_load() {
@@ -115,7 +150,7 @@ fn mistakes_are_named_before_the_load() {
     );
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}/", silent.local_addr().unwrap());
-    refused(&url, &["--timeout", "500ms"], "fails: no answer within 500 ms");
+    refused(&url, &["--timeout", "500ms"], "the server did not answer in time");
     // Somebody whose certificate nobody trusts.
     let server = Server::new();
     refused(&server.url, &[], "; trust its root with --ca FILE");

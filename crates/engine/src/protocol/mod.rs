@@ -8,13 +8,15 @@
 //! |---|---|
 //! | `http1` | rendered requests, and a strict decoder |
 //! | `http2` | frames, header compression, flow control and streams, without a socket; a blocking client |
-//! | `http3` | HTTP/3 frames and header fields over QUIC, without a socket |
+//! | `http3` | HTTP/3 frames and header fields over QUIC, without a socket; a blocking client |
 //! | `websocket` | the opening handshake, frames and messages, without a socket; a blocking client |
+//! | `collected` | an answer as a whole |
 //! | `order` | in which order answers come |
 //! | `outgoing` | bytes of a protocol that wait for the kernel |
+mod collected;
 pub mod http1;
 pub mod http2;
-pub(crate) mod http3;
+pub mod http3;
 pub(crate) mod order;
 pub(crate) mod outgoing;
 pub mod websocket;

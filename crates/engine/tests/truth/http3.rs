@@ -6,8 +6,10 @@
 //! | [`raw`] | a server that sends whatever bytes it is told to, over `quinn` |
 //! | [`answers`] | loads against right answers |
 //! | [`breaches`] | servers that break the rules, or go away |
+//! | [`client`] | the blocking client, with which proofs ask |
 mod answers;
 mod breaches;
+mod client;
 mod library;
 mod raw;
 

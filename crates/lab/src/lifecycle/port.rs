@@ -1,6 +1,6 @@
 //! Free ports.
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 /// How many ports are tried.
@@ -33,13 +33,18 @@ pub fn free_at(address: IpAddr) -> io::Result<u16> {
     let first = first_port(first_local_port());
     (0..SPAN)
         .map(|offset| first + ((start + offset) % SPAN) as u16)
-        .find(|port| TcpListener::bind((address, *port)).is_ok())
+        .find(|port| is_free((address, *port).into()))
         .ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::AddrInUse,
                 format!("no port from {first} to {} is free", u32::from(first) + SPAN - 1),
             )
         })
+}
+
+/// Whether a server can have this port, for TCP and, as servers of HTTP/3 do, for UDP.
+fn is_free(address: SocketAddr) -> bool {
+    TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()
 }
 
 fn first_local_port() -> u16 {

@@ -348,6 +348,16 @@ fn live_on(plan: &Plan, workload: &Workload) -> Result<(), LabError> {
     }
 }
 
+/// What is not proved over HTTP/3: these proofs look at many connections, or at parts of an answer, as they
+/// come.
+fn unproved_over_http3(workload: &Workload) -> Option<&'static str> {
+    workload.proofs.iter().find_map(|proof| match proof {
+        Proof::Simultaneous { .. } => Some("many answers at once"),
+        Proof::Events { .. } => Some("events"),
+        _ => None,
+    })
+}
+
 /// Checks that plan and targets agree on the protocol, and that `streams` has an effect.
 fn speak(plan: &Plan, workload: &Workload, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
     let mut protocols = Vec::new();
@@ -355,17 +365,25 @@ fn speak(plan: &Plan, workload: &Workload, targets: &[(TargetId, Target)]) -> Re
         let spoken = target
             .spoken(id.variant.as_deref(), plan.profile.protocol)
             .map_err(|message| LabError::User(format!("{id}: {message}")))?;
-        if workload.message.is_some() && spoken.protocol() == Protocol::Http2 {
+        if workload.message.is_some() && spoken.protocol() != Protocol::Http1 {
+            let protocol = spoken.protocol().name();
             return Err(LabError::User(format!(
-                "{id} is spoken with over HTTP/2, and the workload `{}` is one of WebSocket, which is opened over HTTP/1.1; take it out of the plan",
+                "{id} is spoken with over {protocol}, and the workload `{}` is one of WebSocket, which is opened over HTTP/1.1; take it out of the plan",
+                workload.id
+            )));
+        }
+        if let (Protocol::Http3, Some(proof)) = (spoken.protocol(), unproved_over_http3(workload)) {
+            return Err(LabError::User(format!(
+                "{id} is spoken with over HTTP/3, over which Pippin has no proof of {proof}, and the workload `{}` has it; take it out of the plan",
                 workload.id
             )));
         }
         protocols.push(spoken.protocol());
     }
-    if plan.profile.connections.streams > 1 && !protocols.contains(&Protocol::Http2) {
+    let has_streams = |protocol: &Protocol| matches!(protocol, Protocol::Http2 | Protocol::Http3);
+    if plan.profile.connections.streams > 1 && !protocols.iter().any(has_streams) {
         return Err(LabError::User(
-            "profile.streams has no effect, because no target of the plan is spoken with over HTTP/2; take it out, or write protocol = \"h2c\" or \"h2\"".into(),
+            "profile.streams has no effect, because no target of the plan is spoken with over HTTP/2 or HTTP/3; take it out, or write protocol = \"h2c\", \"h2\" or \"h3\"".into(),
         ));
     }
     Ok(())

@@ -337,8 +337,11 @@ impl RunningTarget {
             LabError::User(message) => LabError::target(Stage::Start, message),
             other => other,
         })?;
-        let servers =
-            server::behind(&server::Place::Addresses(addresses.clone())).unwrap_or_default();
+        let place = match spoken {
+            Spoken::H3 => server::Place::Udp(addresses.clone()),
+            _ => server::Place::Addresses(addresses.clone()),
+        };
+        let servers = server::behind(&place).unwrap_or_default();
         let way =
             Way::to(addresses, listening.tls.clone(), spoken.protocol()).ok_or_else(|| {
                 LabError::target(Stage::Start, format!("{} has no address", listening.url.host))

@@ -190,9 +190,9 @@ impl Target {
         };
         match (listening.url.is_https, spoken) {
             (true, None | Some(Spoken::Http1 | Spoken::Https)) => Ok(Spoken::Https),
-            (true, Some(Spoken::H2)) => Ok(Spoken::H2),
+            (true, Some(secured @ (Spoken::H2 | Spoken::H3))) => Ok(secured),
             (true, Some(Spoken::H2c)) => {
-                Err("h2c is HTTP/2 without TLS, and its URL is https; ask for h2".into())
+                Err("h2c is HTTP/2 without TLS, and its URL is https; ask for h2 or h3".into())
             }
             (false, None | Some(Spoken::Http1)) => Ok(Spoken::Http1),
             (false, Some(Spoken::H2c)) => Ok(Spoken::H2c),

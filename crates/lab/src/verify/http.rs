@@ -1,11 +1,12 @@
-//! A blocking client for proofs, over HTTP/1.1 or HTTP/2: one request at a time over the engine's
-//! own decoders, everything of the answer kept.
+//! A blocking client for proofs, over HTTP/1.1, HTTP/2 or HTTP/3: one request at a time over the
+//! engine's own decoders, everything of the answer kept.
 use pippin_engine::Exchange;
 use pippin_engine::blocking::Stream;
 use pippin_engine::http1::Rules;
 use pippin_engine::http1::client::{Response, read_response};
 use pippin_engine::http1::request::render;
 use pippin_engine::http2::client::Client as Http2;
+use pippin_engine::http3::client::Client as Http3;
 use pippin_model::load::{self, Limits, Protocol};
 use pippin_model::request::coding::Coding;
 use pippin_model::request::upload::{self, Content, Upload};
@@ -208,10 +209,15 @@ pub struct Client {
 enum Spoken {
     Http1(Stream),
     Http2(Box<Http2<Stream>>),
+    Http3(Box<Http3>),
 }
 
-const HEAD_LIMIT: u32 = 64 * 1024;
-const BODY_LIMIT: u64 = 16 * 1024 * 1024;
+const LIMITS: Limits = Limits { head_bytes: 64 * 1024, body_bytes: 16 * 1024 * 1024 };
+
+fn stream(way: &Way, limit: Duration) -> Result<Stream, String> {
+    Stream::connect(way.place(), way.tls.as_ref(), way.protocol, limit)
+        .map_err(|error| error.to_string())
+}
 
 impl Client {
     /// Connects; `limit` bounds this in all, and then each exchange in all: a server that sends a
@@ -221,22 +227,25 @@ impl Client {
     /// A message for people.
     pub fn connect(way: &Way, limit: Duration) -> Result<Self, String> {
         let address = way.address();
-        if way.protocol == Protocol::Http3 {
-            return Err(format!("{address}: single requests are not sent over HTTP/3"));
-        }
-        let stream = Stream::connect(way.place(), way.tls.as_ref(), way.protocol, limit)
-            .map_err(|error| error.to_string())?;
-        let descriptor = stream.as_raw_fd();
-        let spoken = match way.protocol {
+        let mut spoken = match way.protocol {
             // A WebSocket is opened over HTTP/1.1, and other requests use HTTP/1.1 too.
-            // HTTP/3 was refused above.
-            Protocol::Http1 | Protocol::WebSocket | Protocol::Http3 => Spoken::Http1(stream),
+            Protocol::Http1 | Protocol::WebSocket => Spoken::Http1(stream(way, limit)?),
             Protocol::Http2 => {
-                let limits = Limits { head_bytes: HEAD_LIMIT, body_bytes: BODY_LIMIT };
-                let client = Http2::new(stream, limits)
+                let client = Http2::new(stream(way, limit)?, LIMITS)
                     .map_err(|error| format!("HTTP/2 with {address}: {error}"))?;
                 Spoken::Http2(Box::new(client))
             }
+            Protocol::Http3 => {
+                let tls = way.tls.as_ref().ok_or("HTTP/3 needs TLS")?;
+                let client = Http3::connect(&way.place(), tls, LIMITS, limit)
+                    .map_err(|error| error.to_string())?;
+                Spoken::Http3(Box::new(client))
+            }
+        };
+        let descriptor = match &mut spoken {
+            Spoken::Http1(stream) => stream.as_raw_fd(),
+            Spoken::Http2(client) => client.stream_mut().as_raw_fd(),
+            Spoken::Http3(client) => client.as_raw_fd(),
         };
         let scheme = if way.tls.is_some() { "https" } else { "http" };
         Ok(Self { spoken, descriptor, host: address.to_string(), scheme, limit, sent_ns: 0 })
@@ -260,10 +269,12 @@ impl Client {
         }
     }
 
-    fn stream_mut(&mut self) -> &mut Stream {
+    /// Gives what follows its time.
+    fn allow(&mut self) {
         match &mut self.spoken {
-            Spoken::Http1(stream) => stream,
-            Spoken::Http2(client) => client.stream_mut(),
+            Spoken::Http1(stream) => stream.allow(self.limit),
+            Spoken::Http2(client) => client.stream_mut().allow(self.limit),
+            Spoken::Http3(client) => client.allow(self.limit),
         }
     }
 
@@ -276,7 +287,7 @@ impl Client {
     }
 
     /// Sends a request without so many bytes at the end of its body; all of these are returned, with
-    /// the end of their framing. Over HTTP/2 nothing is held back.
+    /// the end of their framing. Over HTTP/2 and HTTP/3 nothing is held back.
     ///
     /// # Errors
     /// A message that says what went wrong.
@@ -286,8 +297,7 @@ impl Client {
             headers: request.headers.clone(),
             ..load::Request::get(&request.path, &self.host)
         };
-        let limit = self.limit;
-        self.stream_mut().allow(limit);
+        self.allow();
         match &mut self.spoken {
             Spoken::Http1(stream) => {
                 // Only the head is made of it.
@@ -305,11 +315,18 @@ impl Client {
                 stream.write_all(&bytes).map_err(|error| format!("send the request: {error}"))?;
                 Ok(Held(rest.into()))
             }
-            // In HTTP/2, a client does not announce that a connection carries one request only.
+            // Here a client does not announce that a connection carries one request only.
             Spoken::Http2(client) => {
                 asked.body.clone_from(&request.body);
                 self.sent_ns = monotonic_ns();
                 let sent = client.send(&asked, self.scheme);
+                sent.map(|()| Held(Vec::new()))
+                    .map_err(|error| format!("send the request: {error}"))
+            }
+            Spoken::Http3(client) => {
+                asked.body.clone_from(&request.body);
+                self.sent_ns = monotonic_ns();
+                let sent = client.send(&asked);
                 sent.map(|()| Held(Vec::new()))
                     .map_err(|error| format!("send the request: {error}"))
             }
@@ -321,9 +338,8 @@ impl Client {
     /// # Errors
     /// A message that says what went wrong.
     pub fn send_rest(&mut self, rest: &[u8]) -> Result<(), String> {
-        let limit = self.limit;
-        let stream = self.stream_mut();
-        stream.allow(limit);
+        self.allow();
+        let Spoken::Http1(stream) = &mut self.spoken else { return Ok(()) };
         stream.write_all(rest).map_err(|error| format!("send the rest of the body: {error}"))
     }
 
@@ -334,14 +350,15 @@ impl Client {
     pub fn answer(&mut self, request: &Request) -> Result<Answer, String> {
         let rules = Rules {
             head_only: request.method == "HEAD",
-            head_bytes: HEAD_LIMIT,
-            body_bytes: BODY_LIMIT,
+            head_bytes: LIMITS.head_bytes,
+            body_bytes: LIMITS.body_bytes,
         };
         let response = match &mut self.spoken {
             Spoken::Http1(stream) => {
                 read_response(stream, &rules).map_err(|error| error.to_string())?
             }
             Spoken::Http2(client) => client.answer().map_err(|error| error.to_string())?,
+            Spoken::Http3(client) => client.answer()?,
         };
         let Response { status, headers, body, keep_alive, .. } = response;
         let (sent_ns, read_ns) = (self.sent_ns, monotonic_ns());
@@ -349,7 +366,7 @@ impl Client {
     }
 
     /// What the server sends within `limit` although nothing was asked; for finding a body where
-    /// there must be none. HTTP/2 says itself where an answer ends.
+    /// there must be none. HTTP/2 and HTTP/3 say themselves where an answer ends.
     pub fn surplus(&mut self, limit: Duration) -> Vec<u8> {
         let Spoken::Http1(stream) = &mut self.spoken else { return Vec::new() };
         let mut buffer = [0; 4096];

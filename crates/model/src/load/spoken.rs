@@ -18,6 +18,9 @@ pub enum Spoken {
     /// HTTP/2 over TLS, negotiated by ALPN (RFC 9113 section 3.2).
     #[serde(alias = "http2")]
     H2,
+    /// HTTP/3 over QUIC (RFC 9114), which has TLS in it.
+    #[serde(alias = "http3")]
+    H3,
 }
 
 impl Spoken {
@@ -27,13 +30,14 @@ impl Spoken {
         match self {
             Self::Http1 | Self::Https => Protocol::Http1,
             Self::H2c | Self::H2 => Protocol::Http2,
+            Self::H3 => Protocol::Http3,
         }
     }
 
     /// Whether it uses TLS.
     #[must_use]
     pub const fn is_secured(self) -> bool {
-        matches!(self, Self::Https | Self::H2)
+        matches!(self, Self::Https | Self::H2 | Self::H3)
     }
 
     /// Its name in files.
@@ -44,6 +48,7 @@ impl Spoken {
             Self::Https => "https",
             Self::H2c => "h2c",
             Self::H2 => "h2",
+            Self::H3 => "h3",
         }
     }
 }
@@ -60,9 +65,11 @@ mod tests {
 
     #[test]
     fn names_are_those_of_files() {
-        for spoken in [Spoken::Http1, Spoken::Https, Spoken::H2c, Spoken::H2] {
+        for spoken in [Spoken::Http1, Spoken::Https, Spoken::H2c, Spoken::H2, Spoken::H3] {
             assert_eq!(serde_json::to_value(spoken).unwrap(), spoken.name());
         }
-        assert_eq!(serde_json::from_str::<Spoken>("\"http2\"").unwrap(), Spoken::H2);
+        for (alias, spoken) in [("\"http2\"", Spoken::H2), ("\"http3\"", Spoken::H3)] {
+            assert_eq!(serde_json::from_str::<Spoken>(alias).unwrap(), spoken);
+        }
     }
 }

@@ -11,9 +11,10 @@ use super::sending::put_preface;
 use super::session::{self, Session};
 use super::stream::Stream;
 use crate::blocking::{LATE, is_late};
+use crate::protocol::collected::Collected;
 use crate::protocol::http1::client::Response;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Answers, Outgoing, Step};
+use crate::protocol::{Outgoing, Step};
 use crate::request::drawn::Value;
 
 /// Why there is no answer.
@@ -59,45 +60,6 @@ pub struct Client<S> {
 
 /// How much of the first bytes is kept.
 const FIRST_BYTES: usize = 64;
-
-/// What is learnt of the only answer.
-#[derive(Default)]
-struct Collected {
-    response: Response,
-    fields: Vec<(String, Vec<u8>)>,
-    interim: u64,
-    is_closing: bool,
-}
-
-impl Answers for Collected {
-    fn wants_fields(&mut self, _: u32) -> bool {
-        true
-    }
-    fn oldest(&self) -> u32 {
-        0
-    }
-    fn template(&self, _: u32) -> Option<u32> {
-        Some(0)
-    }
-    fn interim(&mut self) {
-        self.interim += 1;
-        self.fields.clear();
-    }
-    fn field(&mut self, _: u32, name: &[u8], value: &[u8]) {
-        self.fields.push((String::from_utf8_lossy(name).into_owned(), value.to_vec()));
-    }
-    fn head(&mut self, _: u32, status: u16, _: bool) {
-        self.response.status = status;
-        self.response.headers = std::mem::take(&mut self.fields);
-        self.response.headers.retain(|(name, _)| !name.starts_with(':'));
-    }
-    fn body(&mut self, _: u32, _: u32, piece: &[u8]) {
-        self.response.body.extend_from_slice(piece);
-    }
-    fn closing(&mut self) {
-        self.is_closing = true;
-    }
-}
 
 impl<S: Read + Write> Client<S> {
     /// Sends the client's preface, and waits for the server's.
@@ -220,8 +182,7 @@ impl<S: Read + Write> Client<S> {
             self.go_on()?;
         }
         self.hand_over()?;
-        answers.response.keep_alive = !answers.is_closing;
-        Ok(answers.response)
+        Ok(answers.into_response())
     }
 
     /// Sends as much of the request's body as may go, and the session's own frames.

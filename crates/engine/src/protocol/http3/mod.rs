@@ -14,8 +14,8 @@
 //! | `session` | a connection: QUIC, the control streams, and whose stream is whose |
 //! | `datagrams` | datagrams that wait for the kernel |
 //! | `protocol` | all of this as a worker uses it |
-//! | [`client`] | one connection before a load |
-pub(crate) mod client;
+//! | [`client`] | one request at a time over a blocking socket |
+pub mod client;
 mod datagrams;
 mod frame;
 #[cfg(feature = "fuzz")]

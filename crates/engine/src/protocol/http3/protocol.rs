@@ -9,7 +9,6 @@ use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{ClientConfig, EndpointConfig, TransportConfig, VarInt};
 
 use super::datagrams::Datagrams;
-use super::frame::{kind, put_frame, put_number};
 use super::qpack::Section;
 use super::session::{Origin, Session, Settings};
 use crate::error::EngineError;
@@ -138,7 +137,7 @@ impl Protocol for Http3 {
 
     #[inline]
     fn due(&self, connection: &mut Connection) -> Option<u64> {
-        connection.0.as_mut()?.due(self.origin)
+        Some(self.origin.ns(connection.0.as_mut()?.due()?))
     }
 
     fn begin(&self, connection: &mut Connection, out: &mut Datagrams) {
@@ -169,15 +168,7 @@ impl Protocol for Http3 {
         let body = self.wire.bytes(self.wire.slice(template));
         let head_only = self.wire.template(template).head_only;
         let Some(stream) = session.open(tag, template, head_only) else { return };
-        put_frame(&mut stream.head, kind::HEADERS, &section.bytes);
-        if let Some(before_the_end) = section.drawn {
-            let at = stream.head.len() - before_the_end;
-            stream.head[at..at + value.len()].copy_from_slice(&value);
-        }
-        if !body.is_empty() {
-            put_number(&mut stream.head, kind::DATA);
-            put_number(&mut stream.head, body.len() as u64);
-        }
+        stream.put_head(section, &value, body.len());
         session.write(tag, body);
     }
 

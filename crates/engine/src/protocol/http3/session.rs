@@ -51,7 +51,7 @@ impl Origin {
         self.0 + Duration::from_nanos(now)
     }
 
-    fn ns(self, instant: Instant) -> u64 {
+    pub fn ns(self, instant: Instant) -> u64 {
         instant.saturating_duration_since(self.0).as_nanos() as u64
     }
 }
@@ -238,8 +238,8 @@ impl Session {
     }
 
     /// When [`Session::decode`] must be asked without a datagram; `None` for never.
-    pub fn due(&mut self, origin: Origin) -> Option<u64> {
-        self.quic.poll_timeout().map(|at| origin.ns(at))
+    pub fn due(&mut self) -> Option<Instant> {
+        self.quic.poll_timeout()
     }
 
     /// Whether something came for a request under way.

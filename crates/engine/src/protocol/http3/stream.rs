@@ -2,8 +2,8 @@
 use pippin_model::result::ErrorKind;
 use quinn_proto::StreamId;
 
-use super::frame::{Frames, Part, kind};
-use super::qpack;
+use super::frame::{Frames, Part, kind, put_frame, put_number};
+use super::qpack::{self, Section};
 use crate::protocol::Answers;
 use crate::protocol::http2::{Head, Limits};
 
@@ -72,6 +72,19 @@ impl Stream {
         section.clear();
         head.clear();
         *self = Self { id: Some(id), template, has_no_body, section, head, ..Self::default() };
+    }
+
+    /// Writes the head of the request, and the head of its body.
+    pub fn put_head(&mut self, section: &Section, drawn: &[u8], body_bytes: usize) {
+        put_frame(&mut self.head, kind::HEADERS, &section.bytes);
+        if let Some(before_the_end) = section.drawn {
+            let at = self.head.len() - before_the_end;
+            self.head[at..at + drawn.len()].copy_from_slice(drawn);
+        }
+        if body_bytes > 0 {
+            put_number(&mut self.head, kind::DATA);
+            put_number(&mut self.head, body_bytes as u64);
+        }
     }
 
     /// Takes bytes of the answer.

@@ -78,7 +78,7 @@ pub fn spoken(raw: &RawProfile, profile: Profile) -> Result<Profile, String> {
     if let Some(spoken) = raw.protocol.filter(|it| it.protocol() == Protocol::Http1 && streams > 1)
     {
         return Err(format!(
-            "profile.streams has no effect over {spoken}, whose connections carry one request after the other; take it out, or write protocol = \"h2\" or \"h2c\""
+            "profile.streams has no effect over {spoken}, whose connections carry one request after the other; take it out, or write protocol = \"h2\", \"h2c\" or \"h3\""
         ));
     }
     if streams > 1 && profile.connections.requests_per_connection.is_some() {
