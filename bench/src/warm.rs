@@ -4,8 +4,8 @@
 //! a user would make it, is compared with another one after a minute of load. The machine may change
 //! its speed meanwhile, so a native server, which is as it is from the start, is measured after each of
 //! the two, on the same processor; only what the runtime's server changed more than that one counts.
-//! Where other programs disturbed what a first load that is VALID is compared with, nothing is known of it,
-//! and the start is made again.
+//! Where other programs disturbed what a first load that is VALID is compared with, or the machine itself changed by
+//! more than the tolerance, nothing is known of it, and the start is made again.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -135,6 +135,11 @@ struct Start {
     controls: [Said; 2],
 }
 
+/// Whether two loads needed as much for a request, by their ratio.
+fn is_near(ratio: f64) -> bool {
+    (ratio - 1.0).abs() <= NEAR
+}
+
 /// One load's processor time of a request over another one's.
 fn ratio(one: &Said, other: &Said) -> Option<f64> {
     Some(one.cpu_ns.filter(|ns| *ns > 0.0)? / other.cpu_ns.filter(|ns| *ns > 0.0)?)
@@ -154,17 +159,19 @@ impl Start {
     }
 
     /// Whether it shows if the first load was right: that load says itself that it may mislead, or nobody
-    /// disturbed those that it is compared with.
+    /// disturbed those that it is compared with. A machine that changed by more than the tolerance shows nothing: two
+    /// programs need not change alike.
     fn counts(&self) -> bool {
         let is_calm = |said: &Said| !said.doubts.iter().any(|id| DISTURBED.contains(&id.as_str()));
         self.first.verdict != Verdict::Valid
-            || self.later.verdict == Verdict::Valid && self.controls.iter().all(is_calm)
+            || self.later.verdict == Verdict::Valid
+                && self.controls.iter().all(is_calm)
+                && self.of_machine().is_some_and(is_near)
     }
 
     /// Whether the first load measured a warm server or says that it may mislead.
     fn is_right(&self) -> bool {
-        self.first.verdict != Verdict::Valid
-            || self.ratio().is_some_and(|ratio| (ratio - 1.0).abs() <= NEAR)
+        self.first.verdict != Verdict::Valid || self.ratio().is_some_and(is_near)
     }
 }
 
@@ -315,7 +322,9 @@ fn summed(runtime: &str, starts: &[Start]) -> String {
         format!("{runtime}: {right} of {all} within 5 % or not VALID; {valid} of {all} VALID");
     match unknown.len() {
         0 => sum,
-        some => format!("{sum}; {some} more say nothing, because others disturbed the comparison"),
+        some => format!(
+            "{sum}; {some} more say nothing, because others disturbed the comparison or the machine changed"
+        ),
     }
 }
 
@@ -376,7 +385,9 @@ mod tests {
         of_control.controls[1].doubts = vec!["generator_busy".into()];
         assert!(of_control.counts());
         of_control.controls[1].doubts.push("other_programs".into());
-        for one in [of_later, of_control] {
+        let mut of_machine = valid();
+        of_machine.controls[0].cpu_ns = Some(3_300.0);
+        for one in [of_later, of_control, of_machine] {
             assert!(!one.counts());
             assert!(told(&one).contains("VALID UNKNOWN"), "{}", told(&one));
             let doubted = Said { verdict: Verdict::Suspect, ..one.first.clone() };

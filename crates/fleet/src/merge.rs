@@ -94,6 +94,9 @@ fn add(all: &mut LoadResult, one: LoadResult) {
     if let (Some(own), Some(others)) = (&mut all.websocket, &one.websocket) {
         own.merge(others);
     }
+    if let (Some(own), Some(others)) = (&mut all.quic, &one.quic) {
+        own.merge(others);
+    }
     all.interrupted |= one.interrupted;
 }
 
@@ -283,6 +286,7 @@ impl Seconds {
             tls: None,
             proxy: None,
             websocket: None,
+            quic: None,
             interrupted: true,
             request_sample: None,
         })

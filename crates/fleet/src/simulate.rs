@@ -218,6 +218,7 @@ fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
         tls: None,
         proxy: None,
         websocket: None,
+        quic: None,
         interrupted: false,
         request_sample: None,
     }

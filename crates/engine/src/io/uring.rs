@@ -271,9 +271,10 @@ impl Io for Uring {
 
     #[inline]
     fn is_closing(&self, slot: u32) -> bool {
-        // The end of the stream is completed right behind the last bytes.
+        // The end of the stream is completed right behind the last bytes. Datagrams have none, and may be empty.
         self.completions.get(self.next).is_some_and(|next| {
-            next.data == self.data(slot, RECEIVE)
+            !self.endpoints.is_datagram()
+                && next.data == self.data(slot, RECEIVE)
                 && usize::try_from(next.result).is_ok_and(|filled| filled <= AHEAD_BYTES)
         })
     }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use pippin_model::load::LoadSpec;
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
-use pippin_model::result::ErrorKind;
+use pippin_model::result::{ErrorKind, QuicUse};
 
 use crate::digest::Challenge;
 use crate::error::EngineError;
@@ -193,6 +193,7 @@ pub(crate) trait Greets<P: Protocol> {
 pub(crate) struct Greeted {
     pub websocket: Option<WebSocketUse>,
     pub tls: Option<TlsUse>,
+    pub quic: Option<QuicUse>,
 }
 
 /// Connections can be used as soon as they are open.

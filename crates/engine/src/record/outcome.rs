@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
+use pippin_model::result::QuicUse;
 
 use crate::error::EngineError;
 use crate::record::tally::Tally;
@@ -21,6 +22,8 @@ pub(crate) struct Outcome {
     pub tls: Option<TlsUse>,
     /// `None` in a load without WebSockets.
     pub websocket: Option<WebSocketUse>,
+    /// `None` over other protocols than HTTP/3.
+    pub quic: Option<QuicUse>,
     /// Why the thread ended before the load did.
     pub failure: Option<EngineError>,
 }

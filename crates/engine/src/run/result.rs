@@ -3,7 +3,7 @@ use pippin_model::load::proxy::ProxyUse;
 use pippin_model::load::tls::{TlsSpec, TlsUse};
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::load::{LoadSpec, Proxy, WarmUp};
-use pippin_model::result::{GeneratorUse, LoadResult, Phase, Slowest, StepMeasured};
+use pippin_model::result::{GeneratorUse, LoadResult, Phase, QuicUse, Slowest, StepMeasured};
 
 use std::collections::BTreeMap;
 
@@ -87,6 +87,7 @@ pub(crate) fn assemble(
         proxy: spec.proxy.as_ref().map(|proxy| proxy_use(proxy, outcomes)),
         tls: spec.tls.as_ref().map(|tls| tls_use(tls, outcomes)),
         websocket: websocket_use(outcomes),
+        quic: quic_use(outcomes),
         interrupted: course.interrupted,
         request_sample,
     }
@@ -165,6 +166,14 @@ fn tls_use(spec: &TlsSpec, outcomes: &[Outcome]) -> TlsUse {
 /// What all threads have seen of WebSockets.
 fn websocket_use(outcomes: &[Outcome]) -> Option<WebSocketUse> {
     outcomes.iter().filter_map(|outcome| outcome.websocket.clone()).reduce(|mut all, one| {
+        all.merge(&one);
+        all
+    })
+}
+
+/// What QUIC did on all threads.
+fn quic_use(outcomes: &[Outcome]) -> Option<QuicUse> {
+    outcomes.iter().filter_map(|outcome| outcome.quic).reduce(|mut all, one| {
         all.merge(&one);
         all
     })

@@ -361,7 +361,9 @@ impl<S: Stack> Worker<'_, S> {
         let marks = std::mem::take(&mut self.core.cost.marks);
         let tls = self.transport.into_seen();
         let without_tunnel = std::mem::take(&mut self.core.tunnels.failures);
-        let Greeted { websocket, tls: by_protocol } =
+        // Each connection counts for itself until it ends.
+        self.core.connections.clear();
+        let Greeted { websocket, tls: by_protocol, quic } =
             GreetingOf::<S>::into_seen(self.core.protocol);
         let tls = tls.or(by_protocol);
         let thread = self.core.thread;
@@ -370,7 +372,7 @@ impl<S: Stack> Worker<'_, S> {
         for stretch in stretches.iter_mut().filter(|_| self.core.spec.follow == 0) {
             stretch.redirected_to.clone_from(&self.core.redirected_to);
         }
-        Outcome { thread, marks, without_tunnel, tls, websocket, stretches, failure: None }
+        Outcome { thread, marks, without_tunnel, tls, websocket, quic, stretches, failure: None }
     }
 }
 

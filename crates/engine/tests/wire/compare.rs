@@ -26,8 +26,15 @@ pub struct Case {
     is_shared: bool,
     /// The server closes behind its answers, so that times are upper bounds.
     is_closing: bool,
-    request: Cut,
-    answer: Cut,
+    followed: Followed,
+}
+
+/// How a capture is put together to requests and answers.
+enum Followed {
+    /// Streams of TCP, whose directions are cut so.
+    Streams(Cut, Cut),
+    /// Datagrams of QUIC, which are told by their lengths.
+    Datagrams,
 }
 
 impl Case {
@@ -38,8 +45,7 @@ impl Case {
             most_ns: CLOSE_NS,
             is_shared: false,
             is_closing: false,
-            request: exchanges::get,
-            answer: exchanges::answer,
+            followed: Followed::Streams(exchanges::get, exchanges::answer),
         }
     }
 
@@ -67,17 +73,22 @@ impl Case {
 
     /// HTTP in records of TLS 1.2.
     pub fn tls(self) -> Self {
-        Self { request: exchanges::record, answer: exchanges::record, ..self }
+        Self { followed: Followed::Streams(exchanges::record, exchanges::record), ..self }
     }
 
     /// Messages over WebSocket.
     pub fn websocket(self) -> Self {
-        Self { request: exchanges::message, answer: exchanges::message, ..self }
+        Self { followed: Followed::Streams(exchanges::message, exchanges::message), ..self }
     }
 
     /// HTTP/2 in the clear.
     pub fn http2(self) -> Self {
-        Self { request: exchanges::h2_request, answer: exchanges::h2_answer, ..self }
+        Self { followed: Followed::Streams(exchanges::h2_request, exchanges::h2_answer), ..self }
+    }
+
+    /// HTTP/3, in datagrams.
+    pub fn http3(self) -> Self {
+        Self { followed: Followed::Datagrams, ..self }
     }
 
     /// Runs the load beside a capture, and compares both.
@@ -85,8 +96,14 @@ impl Case {
         let port = spec.addresses[0].port();
         let capture = Capture::start(port).unwrap();
         let result = run(spec);
-        let wire =
-            exchanges::follow(&capture.stop().unwrap(), port, self.request, self.answer).unwrap();
+        let segments = capture.stop().unwrap();
+        let wire = match self.followed {
+            Followed::Streams(request, answer) => {
+                exchanges::follow(&segments, port, request, answer)
+            }
+            Followed::Datagrams => exchanges::follow_datagrams(&segments, port),
+        };
+        let wire = wire.unwrap();
         let told = Figures::from_result(&result);
         print(&format!("{} {}", result.io, self.what), &told, &wire);
         assert_eq!(wire.connections, told.connections, "connections");
@@ -101,7 +118,9 @@ impl Case {
             told.censored
         );
         assert_eq!(told.user_space, 0, "every answer has a stamp");
-        assert_eq!(told.timed_by_kernel, told.connections);
+        if let Followed::Streams(..) = self.followed {
+            assert_eq!(told.timed_by_kernel, told.connections);
+        }
         assert_close("connect", &told.connect, &wire.connect, CLOSE_NS);
         assert!(!self.is_shared || told.shared > 0, "no answers were read together");
         assert!(!self.is_closing || told.stamps.with_end == told.good, "{:?}", told.stamps);
@@ -205,7 +224,8 @@ fn print(what: &str, told: &Figures, wire: &Wire) {
     println!(
         "{what}: {early} early, {impossible} impossible; of {sampled} sampled sends {sampled_off} off by more than 5 us"
     );
-    for (span, wire, ours) in pairs {
+    // A UDP socket has no connect.
+    for (span, wire, ours) in pairs.into_iter().filter(|(_, wire, _)| !wire.is_empty()) {
         let us = |ns: u64| ns as f64 / 1e3;
         let row: Vec<String> = [0.0, 0.01, 0.5, 0.9, 0.99, 1.0]
             .iter()

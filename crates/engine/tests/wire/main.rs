@@ -11,7 +11,13 @@
 
 mod busy_loop;
 mod compare;
+#[path = "../truth/http3/library.rs"]
+#[allow(dead_code, reason = "shared with the truth tests")]
+mod library;
 mod processes;
+#[path = "../truth/http3/serving.rs"]
+#[allow(dead_code, reason = "shared with the truth tests")]
+mod serving;
 #[path = "../truth/support.rs"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "shared with the truth tests")]
 mod support;
@@ -31,8 +37,9 @@ use pippin_testing::{frames, messages};
 
 use busy_loop::BusyLoop;
 use compare::Case;
+use library::Library;
 use processes::Processes;
-use support::{MS, closed, closed_for, get, open, trusting};
+use support::{MS, asking, closed, closed_for, get, open, trusting};
 
 /// A test on one of the event loops.
 type Test = fn(IoChoice);
@@ -55,6 +62,9 @@ const TESTS: &[(&str, Test)] = &[
     ("http2", http2),
     ("http2_picked_up_together", http2_picked_up_together),
     ("http2_at_a_rate", http2_at_a_rate),
+    ("http3", http3),
+    ("http3_one_connection", http3_one_connection),
+    ("http3_at_a_rate", http3_at_a_rate),
     ("websocket", websocket),
     ("websocket_at_a_rate", websocket_at_a_rate),
     ("a_busy_processor", a_busy_processor),
@@ -224,6 +234,31 @@ fn http2_at_a_rate(io: IoChoice) {
     let server = frames::Server::new(frames::Connection::serve).unwrap();
     let spec = with_streams(open(server.address, io, 4, 300.0, 2_000), 4);
     Case::new("HTTP/2, open, 300/s").http2().rested().compare(&spec);
+}
+
+/// A load over HTTP/3 whose requests and answers have lengths by which they are known.
+fn over_http3(case: &Case, spec: impl Fn(SocketAddr) -> LoadSpec) {
+    let server = Library::new();
+    let mut request = asking("/size/700", &"x".repeat(700));
+    // Capitals are Huffman's longest letters here, so that none of them is saved.
+    request.headers.push(("x-length".into(), "XZ".repeat(300)));
+    let tls = Some(trusting(&server.authority));
+    let requests = vec![request].into();
+    case.compare(&LoadSpec { protocol: Protocol::Http3, tls, requests, ..spec(server.address) });
+}
+
+fn http3(io: IoChoice) {
+    let case = Case::new("HTTP/3, 10").http3();
+    over_http3(&case, |address| closed(address, io, 10, 10_000));
+}
+
+fn http3_one_connection(io: IoChoice) {
+    over_http3(&Case::new("HTTP/3, 1").http3(), |address| closed(address, io, 1, 3_000));
+}
+
+fn http3_at_a_rate(io: IoChoice) {
+    let case = Case::new("HTTP/3, open, 300/s").http3().rested();
+    over_http3(&case, |address| open(address, io, 4, 300.0, 2_000));
 }
 
 /// This load over WebSocket, of texts that must come back.

@@ -98,6 +98,7 @@ fn load(seen: &[Recorded]) -> LoadResult {
         tls: None,
         proxy: None,
         websocket: None,
+        quic: None,
         interrupted: false,
         request_sample: None,
     }

@@ -415,6 +415,7 @@ impl ExampleTrial {
             tls: None,
             proxy: None,
             websocket: None,
+            quic: None,
             interrupted: false,
             request_sample: None,
         }

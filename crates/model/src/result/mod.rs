@@ -23,6 +23,7 @@ mod exchange;
 mod first_error;
 pub mod histogram;
 mod measured;
+mod quic;
 mod request_sample;
 mod silence;
 mod slowest;
@@ -46,6 +47,7 @@ pub use error_kind::ErrorKind;
 pub use exchange::Exchange;
 pub use first_error::FirstError;
 pub use measured::{Measured, StepMeasured};
+pub use quic::QuicUse;
 pub use request_sample::RequestSample;
 pub use silence::{Arrivals, SHORTEST_SILENCE_NS, Silence};
 pub use slowest::Slowest;
@@ -87,6 +89,9 @@ pub struct LoadResult {
     /// What happened on WebSockets; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSocketUse>,
+    /// What QUIC did; `None` over other protocols than HTTP/3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quic: Option<QuicUse>,
     /// Whether the load was stopped early.
     pub interrupted: bool,
     /// The requests of the measured part one by one, if the load asked for them. No record keeps them:

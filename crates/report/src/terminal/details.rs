@@ -3,6 +3,7 @@
 use pippin_model::host::usage::Runtime;
 use pippin_model::load::tls::Negotiated;
 use pippin_model::load::websocket::WebSocketUse;
+use pippin_model::result::QuicUse;
 use pippin_model::result::closes::Closes;
 use pippin_model::schedule::users;
 use pippin_model::text::units::{counted, format_bytes, format_ns};
@@ -25,6 +26,7 @@ pub fn write(page: &mut Page, load: &LoadView) {
     connections(page, load);
     tls(page, load);
     websocket(page, load);
+    quic(page, load);
     spans(page, load);
 }
 
@@ -261,6 +263,16 @@ fn websocket(page: &mut Page, load: &LoadView) {
         let times = counted(*count, "time");
         page.field("WebSocket", &format!("closed by the server with {code}, {times}"));
     }
+}
+
+fn quic(page: &mut Page, load: &LoadView) {
+    let Some(QuicUse { sent, received, lost }) = load.quic else { return };
+    let lost = match lost {
+        0 => "none of ours was lost".into(),
+        some => format!("{} of ours lost and sent again", counted(some, "packet")),
+    };
+    let text = format!("{} sent, {} received, {lost}", counted(sent, "datagram"), whole(received));
+    page.field("QUIC", &text);
 }
 
 fn spans(page: &mut Page, load: &LoadView) {

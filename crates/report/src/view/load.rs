@@ -10,7 +10,7 @@ use pippin_model::result::closes::Closes;
 use pippin_model::result::histogram::Summary;
 use pippin_model::result::{
     ByteCounts, ConnectionCounts, ErrorKind, Exchange, FirstError, LoadResult, Measured, Phase,
-    RequestCounts, StampCounts, StatusCounts, Window,
+    QuicUse, RequestCounts, StampCounts, StatusCounts, Window,
 };
 use pippin_model::run::{RunRecord, ServerProcess, UrlServer};
 use pippin_model::trial::TrialRecord;
@@ -89,6 +89,9 @@ pub struct LoadView {
     /// What was seen of WebSockets; absent over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSocketUse>,
+    /// What QUIC did; absent over other protocols than HTTP/3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quic: Option<QuicUse>,
     pub bytes: ByteCounts,
     pub overhead_per_answer_bytes: Option<f64>,
     pub generator: GeneratorView,
@@ -286,6 +289,7 @@ impl LoadView {
             proxy: load.proxy.clone(),
             tls_sessions: load.tls.clone(),
             websocket: load.websocket.clone(),
+            quic: load.quic,
             bytes: measured.bytes,
             overhead_per_answer_bytes: (answers > 0 && !is_broadcast).then(|| {
                 measured.bytes.received.saturating_sub(measured.bytes.body) as f64 / answers as f64

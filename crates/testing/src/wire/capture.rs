@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use pippin_reference::Error;
 
-/// A TCP segment over IPv4.
+/// A TCP segment, or a UDP datagram, over IPv4.
 #[derive(Debug, Clone)]
 pub struct Segment {
     /// When the kernel received it, in nanoseconds of CLOCK_REALTIME.
@@ -16,7 +16,7 @@ pub struct Segment {
     pub from_port: u16,
     /// The receiver's port.
     pub to_port: u16,
-    /// The number of the first byte (RFC 9293, section 3.1).
+    /// The number of the first byte (RFC 9293, section 3.1); 0 of a datagram.
     pub sequence: u32,
     /// Opens a connection.
     pub is_syn: bool,
@@ -153,7 +153,7 @@ fn receive(socket: &OwnedFd, packet: &mut [u8]) -> Result<Option<(usize, u64, bo
     Ok(Some((length, at_ns, from.sll_pkttype == libc::PACKET_OUTGOING)))
 }
 
-/// A frame of the loopback: an Ethernet header of zeros, IPv4 (RFC 791), TCP (RFC 9293).
+/// A frame of the loopback: an Ethernet header of zeros, IPv4 (RFC 791), TCP (RFC 9293) or UDP (RFC 768).
 fn parse(frame: &[u8], at_ns: u64, port: u16) -> Option<Segment> {
     let (ethernet, ip) = frame.split_at_checked(14)?;
     if ethernet[12..] != ETH_P_IP.to_be_bytes() {
@@ -162,16 +162,30 @@ fn parse(frame: &[u8], at_ns: u64, port: u16) -> Option<Segment> {
     let total = usize::from(u16::from_be_bytes([*ip.get(2)?, *ip.get(3)?]));
     // Of a packet larger than the field can say, the length is 0 (BIG TCP).
     let ip = if total == 0 { ip } else { ip.get(..total)? };
-    if *ip.first()? >> 4 != 4 || *ip.get(9)? != 6 {
+    if *ip.first()? >> 4 != 4 {
         return None;
     }
+    let is_datagram = match *ip.get(9)? {
+        6 => false,
+        17 => true,
+        _ => return None,
+    };
     let tcp = ip.get(usize::from(ip[0] & 15) * 4..)?;
-    if tcp.len() < 20 {
+    if tcp.len() < if is_datagram { 8 } else { 20 } {
         return None;
     }
     let number = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
-    let (from_port, to_port, flags) = (number(0), number(2), tcp[13]);
-    (from_port == port || to_port == port).then(|| Segment {
+    let (from_port, to_port) = (number(0), number(2));
+    if from_port != port && to_port != port {
+        return None;
+    }
+    if is_datagram {
+        let payload = tcp[8..].to_vec();
+        let (sequence, is_syn, is_ack) = (0, false, false);
+        return Some(Segment { at_ns, from_port, to_port, sequence, is_syn, is_ack, payload });
+    }
+    let flags = tcp[13];
+    Some(Segment {
         at_ns,
         from_port,
         to_port,

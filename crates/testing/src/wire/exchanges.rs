@@ -143,6 +143,43 @@ pub fn follow(segments: &[Segment], port: u16, request: Cut, answer: Cut) -> Res
     Ok(wire)
 }
 
+/// The requests and answers of HTTP/3 on `port`, in which each user has a connection of its own. What they say
+/// is encrypted, but not how long they are: requests and answers have to be between 500 and 1,150 bytes, and
+/// nothing else is: an acknowledgement is shorter, a probe of the path and a handshake are longer (RFC 9000
+/// section 14).
+///
+/// # Errors
+/// An answer has no request.
+pub fn follow_datagrams(segments: &[Segment], port: u16) -> Result<Wire, Error> {
+    let mut wire = Wire::default();
+    let mut sent: BTreeMap<u16, VecDeque<u64>> = BTreeMap::new();
+    for segment in segments {
+        let is_up = segment.to_port == port;
+        let peer = if is_up { segment.from_port } else { segment.to_port };
+        let sent = sent.entry(peer).or_default();
+        // The highest bit is that of the long headers of a handshake (section 17.2).
+        let is_message = segment.payload.first().is_some_and(|first| first & 0x80 == 0)
+            && (500..1_150).contains(&segment.payload.len());
+        if !is_message {
+            continue;
+        }
+        if is_up {
+            wire.requests += 1;
+            sent.push_back(segment.at_ns);
+            continue;
+        }
+        let at_ns = sent
+            .pop_front()
+            .ok_or_else(|| Error::Capture(format!("an answer to port {peer} has no request")))?;
+        wire.head.push(segment.at_ns.saturating_sub(at_ns));
+        wire.service.push(segment.at_ns.saturating_sub(at_ns));
+    }
+    wire.connections = sent.len() as u64;
+    wire.head.sort_unstable();
+    wire.service.sort_unstable();
+    Ok(wire)
+}
+
 fn head_end(bytes: &[u8]) -> Option<usize> {
     bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|at| at + 4)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use deadpool_postgres::Pool;
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
@@ -46,16 +46,13 @@ impl App {
     }
 
     /// Answers every request; a failure behind the handler is a 500 with its text.
-    pub async fn answer(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-    ) -> Result<Answer, Infallible> {
+    pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Result<Answer, Infallible> {
         Ok(self.route(&request).await.unwrap_or_else(|error| {
             answer(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, error.to_string())
         }))
     }
 
-    async fn route(&self, request: &Request<Incoming>) -> Result<Answer, HandlerError> {
+    async fn route<B>(&self, request: &Request<B>) -> Result<Answer, HandlerError> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return Ok(answer(StatusCode::METHOD_NOT_ALLOWED, PLAIN, ""));
         }

@@ -1,11 +1,14 @@
-//! Pippin's workloads on hyper's HTTP/1 server, with hyper-util's client and deadpool-postgres.
+//! Pippin's workloads on hyper's HTTP/1 server, with hyper-util's client and deadpool-postgres. With
+//! PROTOCOL=h3 on h3, which is hyper's sibling for HTTP/3.
 
 mod app;
 mod proxy;
+mod quic;
 mod users;
 
 use std::env;
 use std::error::Error;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,8 +46,12 @@ fn run() -> Result<(), Box<dyn Error>> {
 /// Serves until SIGTERM, then lets the requests under way finish.
 async fn serve() -> Result<(), Box<dyn Error>> {
     let app = Arc::new(App::from_env()?);
-    let listener = TcpListener::bind((env::var("HOST")?, env::var("PORT")?.parse()?)).await?;
+    let address = SocketAddr::new(env::var("HOST")?.parse()?, env::var("PORT")?.parse()?);
     let mut terminate = signal(SignalKind::terminate())?;
+    if env::var("PROTOCOL").is_ok_and(|protocol| protocol == "h3") {
+        return quic::serve(app, address, terminate).await;
+    }
+    let listener = TcpListener::bind(address).await?;
     let connections = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());

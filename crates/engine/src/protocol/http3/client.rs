@@ -156,19 +156,19 @@ impl Client {
     fn read(&mut self, answers: &mut Collected) -> Result<bool, String> {
         let length = self.receive()?;
         let mut is_complete = false;
-        loop {
+        let read = loop {
             let Self { session, datagram, out, .. } = self;
             match session.decode(&datagram[..length], Instant::now(), answers, out) {
-                Ok(Step::More) => break,
+                Ok(Step::More) => break Ok(is_complete),
                 Ok(Step::Complete { .. }) => is_complete = true,
-                Ok(Step::Failed { .. }) => return Err(session.why.into()),
-                Ok(Step::Refused { .. }) => return Err("it refuses the request".into()),
-                Err(wrong) => return Err(wrong.why.into()),
+                Ok(Step::Failed { .. }) => break Err(session.why),
+                Ok(Step::Refused { .. }) => break Err("it refuses the request"),
+                Err(wrong) => break Err(wrong.why),
             }
-        }
+        };
         self.is_closing |= answers.is_closing;
         self.go_on()?;
-        Ok(is_complete)
+        read.map_err(String::from)
     }
 
     /// Sends as much of the request's body as may go, and QUIC's own frames.
@@ -202,7 +202,7 @@ impl Client {
         if left.is_zero() {
             return Err(LATE.into());
         }
-        let due = self.session.due().map_or(left, |due| {
+        let due = self.session.due(now).map_or(left, |due| {
             // A socket cannot wait for no time.
             due.saturating_duration_since(now).max(Duration::from_millis(1))
         });

@@ -24,5 +24,7 @@ mod protocol;
 mod qpack;
 mod session;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use protocol::{Http3, check};

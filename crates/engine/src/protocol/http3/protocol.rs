@@ -80,6 +80,7 @@ pub(super) fn settings(
         server_name: client.server_name.to_str().into_owned(),
         limits,
         most_streams,
+        counters: Arc::default(),
     })
 }
 
@@ -137,7 +138,8 @@ impl Protocol for Http3 {
 
     #[inline]
     fn due(&self, connection: &mut Connection) -> Option<u64> {
-        Some(self.origin.ns(connection.0.as_mut()?.due()?))
+        let now = self.origin.instant(self.now);
+        Some(self.origin.ns(connection.0.as_mut()?.due(now)?))
     }
 
     fn begin(&self, connection: &mut Connection, out: &mut Datagrams) {
@@ -182,7 +184,9 @@ impl Protocol for Http3 {
         for (tag, template) in session.unwritten() {
             session.write(tag, self.wire.bytes(self.wire.slice(template)));
         }
-        session.transmit(self.origin.instant(self.now), out);
+        if !session.may_wait() {
+            session.transmit(self.origin.instant(self.now), out);
+        }
     }
 
     fn cancel(&mut self, connection: &mut Connection, tag: u32, _: &mut Datagrams) {
@@ -262,6 +266,7 @@ impl Greets<Http3> for Handshake {
     }
 
     fn into_seen(protocol: Http3) -> Greeted {
-        Greeted { tls: Some(protocol.seen), ..Greeted::default() }
+        let quic = protocol.settings.map(|settings| settings.counters.get());
+        Greeted { tls: Some(protocol.seen), quic, ..Greeted::default() }
     }
 }

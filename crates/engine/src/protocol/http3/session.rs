@@ -2,11 +2,11 @@
 //! is whose.
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use pippin_model::result::ErrorKind;
+use pippin_model::result::{ErrorKind, QuicUse};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
     EndpointConfig, Event, ReadError, StreamEvent, StreamId, VarInt, WriteError,
@@ -64,6 +64,27 @@ pub(super) struct Settings {
     pub server_name: String,
     pub limits: Limits,
     pub most_streams: u32,
+    pub counters: Arc<Counters>,
+}
+
+/// What connections have counted that are gone.
+#[derive(Debug, Default)]
+pub(super) struct Counters(Mutex<QuicUse>);
+
+impl Counters {
+    pub fn get(&self) -> QuicUse {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, quic: &Connection) {
+        let stats = quic.stats();
+        let one = QuicUse {
+            sent: stats.udp_tx.datagrams,
+            received: stats.udp_rx.datagrams,
+            lost: stats.path.lost_packets,
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).merge(&one);
+    }
 }
 
 /// A connection.
@@ -71,6 +92,7 @@ pub(super) struct Session {
     endpoint: Endpoint,
     handle: ConnectionHandle,
     quic: Connection,
+    counters: Arc<Counters>,
     limits: Limits,
     most_streams: usize,
     pub streams: Vec<Stream>,
@@ -88,6 +110,8 @@ pub(super) struct Session {
     /// The datagram that is being read was handed to QUIC.
     has_taken: bool,
     lost: Option<ConnectionError>,
+    /// Something came, and nothing was sent since but what was on its way: an acknowledgement is owed at most.
+    may_wait: bool,
     /// Why the request that failed last did so.
     pub why: &'static str,
     scratch: Vec<u8>,
@@ -96,6 +120,12 @@ pub(super) struct Session {
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").field("streams", &self.streams).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.counters.add(&self.quic);
     }
 }
 
@@ -131,6 +161,7 @@ impl Session {
             endpoint,
             handle,
             quic,
+            counters: Arc::clone(&settings.counters),
             limits: settings.limits,
             most_streams: settings.most_streams as usize,
             streams: Vec::new(),
@@ -143,6 +174,7 @@ impl Session {
             steps: VecDeque::new(),
             has_taken: false,
             lost: None,
+            may_wait: false,
             why: "",
             scratch: Vec::new(),
         })
@@ -150,6 +182,7 @@ impl Session {
 
     /// Hands a datagram to QUIC, or lets it look at its timers if there is none.
     fn take(&mut self, input: &[u8], now: Instant, out: &mut Datagrams) {
+        self.may_wait = !input.is_empty();
         if input.is_empty() {
             self.quic.handle_timeout(now);
         } else {
@@ -238,8 +271,14 @@ impl Session {
     }
 
     /// When [`Session::decode`] must be asked without a datagram; `None` for never.
-    pub fn due(&mut self) -> Option<Instant> {
-        self.quic.poll_timeout()
+    pub fn due(&mut self, now: Instant) -> Option<Instant> {
+        if self.may_wait { Some(now) } else { self.quic.poll_timeout() }
+    }
+
+    /// Whether all that is to be sent may wait until the datagrams are read that have come: else each
+    /// second one is acknowledged by a datagram of ours, although one for all of them says as much.
+    pub fn may_wait(&self) -> bool {
+        self.may_wait
     }
 
     /// Whether something came for a request under way.
@@ -257,6 +296,7 @@ impl Session {
         self.tags.insert(id, tag);
         let stream = &mut self.streams[tag as usize];
         stream.begin(id, template, has_no_body);
+        self.may_wait = false;
         Some(stream)
     }
 
@@ -273,7 +313,10 @@ impl Session {
                 Some(at) => &body[at..],
             };
             match sending.write(rest) {
-                Ok(count) => stream.written += count,
+                Ok(count) => {
+                    stream.written += count;
+                    self.may_wait = false;
+                }
                 Err(WriteError::Blocked) => {
                     if !self.unwritten.contains(&tag) {
                         self.unwritten.push(tag);
@@ -298,6 +341,7 @@ impl Session {
     /// Appends the datagrams that may go out now.
     pub fn transmit(&mut self, now: Instant, out: &mut Datagrams) {
         let mut left = MOST_AT_ONCE;
+        self.may_wait = false;
         let Self { quic, scratch, .. } = self;
         out.fill(|bytes| {
             left = left.checked_sub(1)?;

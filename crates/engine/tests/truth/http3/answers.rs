@@ -99,7 +99,7 @@ fn an_open_loop_over_streams(io: IoChoice) {
 }
 
 fn a_server_that_says_goodbye_loses_no_request(io: IoChoice) {
-    let server = Library::closing_after(Some(20));
+    let server = Library::closing_after(20);
     let spec = LoadSpec {
         requests: vec![asking("/path", "/path")].into(),
         ..closed(server.address, io, 2, 400)

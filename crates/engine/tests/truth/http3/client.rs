@@ -48,7 +48,7 @@ fn one_request_at_a_time_with_bodies_of_any_size() {
 
 #[test]
 fn a_server_that_says_goodbye_is_asked_no_more() {
-    let server = Library::closing_after(Some(2));
+    let server = Library::closing_after(2);
     let mut client = connected(server.address, &server.authority, ms(5_000)).unwrap();
     client.send(&asking("/x", "")).unwrap();
     assert_eq!(client.answer().unwrap().status, 200);

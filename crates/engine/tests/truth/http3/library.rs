@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::{Room, listening};
+use super::serving::{Room, Setup, listening};
 
 /// What the server has counted.
 #[derive(Default)]
@@ -29,19 +29,27 @@ pub(super) struct Library {
 
 impl Library {
     pub fn new() -> Self {
-        Self::closing_after(None)
+        Self::set_up(Setup::default())
+    }
+
+    pub fn set_up(setup: Setup) -> Self {
+        Self::made(setup, None)
     }
 
     /// One that says goodbye on each connection after this number of requests.
-    pub fn closing_after(requests: Option<usize>) -> Self {
+    pub fn closing_after(requests: usize) -> Self {
+        Self::made(Setup::default(), Some(requests))
+    }
+
+    fn made(setup: Setup, most: Option<usize>) -> Self {
         let authority = Authority::new();
         let account = Arc::new(Account::default());
         let ours = Arc::clone(&account);
-        let (address, room) = listening(&authority, move |connection| {
+        let (address, room) = listening(&authority, setup, move |connection| {
             let account = Arc::clone(&account);
             async move {
                 account.connections.fetch_add(1, Relaxed);
-                let _ = serve(connection, requests, account).await;
+                let _ = serve(connection, setup, most, account).await;
             }
         });
         Self { address, account: ours, authority, _room: room }
@@ -50,6 +58,7 @@ impl Library {
 
 async fn serve(
     connection: quinn::Connection,
+    setup: Setup,
     most: Option<usize>,
     account: Arc<Account>,
 ) -> Result<(), h3::error::ConnectionError> {
@@ -61,6 +70,9 @@ async fn serve(
         served += 1;
         if Some(served) == most {
             connection.shutdown(0).await?;
+        }
+        if setup.updates_keys {
+            quic.force_key_update();
         }
         let account = Arc::clone(&account);
         tokio::spawn(async move {

@@ -4,7 +4,7 @@ use quinn::VarInt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::{Room, listening};
+use super::serving::{Room, Setup, listening};
 
 /// How the server's side of a request's stream ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Raw {
     pub fn new(behaviour: Behaviour) -> Self {
         let authority = Authority::new();
         let behaviour = Arc::new(behaviour);
-        let (address, room) = listening(&authority, move |connection| {
+        let (address, room) = listening(&authority, Setup::default(), move |connection| {
             let behaviour = Arc::clone(&behaviour);
             async move {
                 let _ = serve(connection, behaviour).await;
