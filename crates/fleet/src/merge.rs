@@ -94,6 +94,9 @@ fn add(all: &mut LoadResult, one: LoadResult) {
     if let (Some(own), Some(others)) = (&mut all.websocket, &one.websocket) {
         own.merge(others);
     }
+    if let (Some(own), Some(others)) = (&mut all.network, &one.network) {
+        own.merge(others);
+    }
     if let (Some(own), Some(others)) = (&mut all.quic, &one.quic) {
         own.merge(others);
     }
@@ -287,6 +290,7 @@ impl Seconds {
             proxy: None,
             websocket: None,
             quic: None,
+            network: None,
             interrupted: true,
             request_sample: None,
         })

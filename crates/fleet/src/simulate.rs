@@ -219,6 +219,7 @@ fn nothing_yet(start_ns: u64, [up, sustain]: [u64; 2]) -> LoadResult {
         proxy: None,
         websocket: None,
         quic: None,
+        network: None,
         interrupted: false,
         request_sample: None,
     }

@@ -9,6 +9,7 @@
 //! | [`running`] | a running target; how requests reach it; its certificate; who helps it |
 //! | [`verify`] | the proofs, one file for each family; those that judge the answers of the load are in `live` |
 //! | [`load`] | makes a `LoadSpec` from a profile and a workload, or from a URL |
+//! | `network` | a network that is simulated between load and target |
 //! | [`trial`] | one load with the samples taken beside it |
 //! | [`slices`] | the slices of a target: how long, how they are made, what they add up to, which targets are up together |
 //! | [`run`] | all trials of a plan: steps, records, observers; targets under a profiler |
@@ -21,6 +22,7 @@ pub mod host;
 pub mod install;
 pub mod lifecycle;
 pub mod load;
+mod network;
 pub mod run;
 pub mod running;
 pub mod scaffold;

@@ -2,6 +2,7 @@
 //! that other loading commands share.
 use clap::{Args, ValueHint};
 use pippin_model::load::WarmUp;
+use pippin_model::load::network::Network;
 use pippin_model::load::spoken::Spoken;
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::objective::Objective;
@@ -274,6 +275,10 @@ pub struct ReachArguments {
     /// the connection's own addresses.
     #[arg(long, value_name = "VERSION", value_enum)]
     pub proxy_protocol: Option<ProxyProtocol>,
+    /// Simulate a network in between: RTT[,LOSS%], as 20ms,1%. What is lost of TCP comes a round trip
+    /// later; a datagram of HTTP/3 does not come. The times are then mostly the network's.
+    #[arg(long, value_name = "RTT,LOSS", conflicts_with_all = ["unix_socket", "proxy"])]
+    pub network: Option<Network>,
 }
 
 /// How connections are secured.

@@ -83,12 +83,13 @@ fn each_connection_has_so_many_users_and_the_server_is_measured() {
 #[test]
 fn every_kind_of_load() {
     let server = Server::new();
-    let kinds: [&[&str]; 5] = [
+    let kinds: [&[&str]; 6] = [
         &["-c", "2", "--streams", "4", "-d", "300ms"],
         &["-c", "2", "--streams", "4", "-R", "200/s", "-d", "500ms"],
         &["-c", "2", "--streams", "4", "--stages", "200ms:100,200ms:300"],
         &["--devices", "10", "--think", "20ms", "--ramp", "100ms,400ms,100ms"],
         &["--streams", "4", "--sweep", "1,2", "-d", "300ms"],
+        &["-c", "2", "--streams", "4", "--network", "10ms,2%", "-d", "1s"],
     ];
     for kind in kinds {
         let outcome = server.load(&[&["--quiet", "--json", "-"], kind].concat());

@@ -32,6 +32,7 @@
 //! | `profiled` | `run --explain` |
 //! | `instructions` | instructions per request, of servers whose work is known |
 //! | `rates` | plans at several rates, against servers whose use of the processor is known |
+//! | `networks` | loads through a simulated network |
 //! | `overload` | plans that go beyond the capacity of servers that shed, queue or collapse |
 //! | `https` | loads over TLS |
 //! | `servers` | servers that people run, and whoever works behind them; what is missing here is skipped |
@@ -82,6 +83,7 @@ mod lifecycle;
 mod load;
 mod mcp;
 mod mixes;
+mod networks;
 mod overload;
 mod profiled;
 mod project;

@@ -88,6 +88,8 @@ pub(crate) fn assemble(
         tls: spec.tls.as_ref().map(|tls| tls_use(tls, outcomes)),
         websocket: websocket_use(outcomes),
         quic: quic_use(outcomes),
+        // Whoever puts one in between knows of it.
+        network: None,
         interrupted: course.interrupted,
         request_sample,
     }

@@ -234,6 +234,7 @@ fn spec_of(load: &LoadSpec) -> TrialSpec {
             steps: Steps::One,
             protocol: None,
             walk_steps: None,
+            network: None,
         },
         repetition: 0,
         repetitions: 1,

@@ -99,6 +99,7 @@ fn load(seen: &[Recorded]) -> LoadResult {
         proxy: None,
         websocket: None,
         quic: None,
+        network: None,
         interrupted: false,
         request_sample: None,
     }

@@ -114,7 +114,8 @@ pub fn from_profile(profile: &Profile, step: Option<Step>, base: LoadSpec) -> Lo
     let Profile { schedule, connections, stop, warm_up, .. } = profile.at(step);
     let (connections, _) = connections.over(base.protocol);
     let timeouts = patient(profile.patience_ns(), base.timeouts);
-    fitted(LoadSpec { schedule, connections, stop, warm_up, timeouts, ..base })
+    let network = profile.network.or(base.network);
+    fitted(LoadSpec { schedule, connections, stop, warm_up, timeouts, network, ..base })
 }
 
 /// The limits of users who give up after so long.

@@ -6,6 +6,7 @@ use pippin_model::trial::agent::AgentPart;
 use pippin_probe::RoleRoot;
 
 use crate::error::LabError;
+use crate::network::Simulated;
 
 /// What came of a load.
 #[derive(Debug)]
@@ -78,7 +79,14 @@ impl Generator for Here {
     }
 
     fn apply(&self, load: &LoadSpec, control: &Control<'_>) -> Result<Applied, NotApplied> {
-        let alone = |load| Applied { load, agents: Vec::new() };
+        let network = Simulated::between(load)
+            .map_err(LabError::io("put a simulated network between load and target"))?;
+        let through = network.as_ref().map(|network| network.through(load));
+        let alone = |load| {
+            let network = network.as_ref().map(Simulated::seen);
+            Applied { load: LoadResult { network, ..load }, agents: Vec::new() }
+        };
+        let load = through.as_ref().unwrap_or(load);
         pippin_engine::run(load, control).map(alone).map_err(|error| NotApplied {
             applied: match &error {
                 EngineError::Died { measured: Some(load), .. } => {

@@ -416,6 +416,7 @@ impl ExampleTrial {
             proxy: None,
             websocket: None,
             quic: None,
+            network: None,
             interrupted: false,
             request_sample: None,
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`credentials`] | a name and a password that servers or proxies ask for |
 //! | [`first_words`] | what is said over a WebSocket before its messages |
+//! | [`network`] | a network that is simulated between the load and its server |
 //! | [`proxy`] | an HTTP proxy between the load and its server |
 //! | [`spoken`] | the protocol of a target, as plans and manifests name it |
 //! | [`surprises`] | what a server cannot foresee in a load |
@@ -11,6 +12,7 @@
 //! | [`websocket`] | messages over WebSocket, and what was seen of them |
 pub mod credentials;
 pub mod first_words;
+pub mod network;
 pub mod proxy;
 mod request_id;
 pub mod spoken;
@@ -28,6 +30,7 @@ pub use self::first_words::FirstWords;
 pub use self::proxy::Proxy;
 pub use self::request_id::{IdForm, RequestId};
 pub use self::surprises::Surprises;
+use crate::load::network::Network;
 use crate::load::tls::TlsSpec;
 pub use crate::load::websocket::Messages;
 pub use crate::request::requests::{Requests, Whole};
@@ -50,6 +53,9 @@ pub struct LoadSpec {
     /// The proxy that requests go through; `None` for none. The addresses are then the proxy's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// The network that is simulated in between; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// Who asks, where the server asks for it by digests (RFC 7616); `None` says nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Credentials>,
@@ -134,6 +140,7 @@ impl Default for LoadSpec {
             unix_socket: None,
             proxy_header: None,
             proxy: None,
+            network: None,
             digest: None,
             tls: None,
             protocol: Protocol::Http1,

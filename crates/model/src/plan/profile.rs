@@ -10,6 +10,7 @@ mod searched;
 use serde::{Deserialize, Serialize};
 
 use crate::load::Protocol;
+use crate::load::network::Network;
 use crate::load::spoken::Spoken;
 pub use crate::load::{Connections, StopRule, WarmUp};
 use crate::plan::objective::Objective;
@@ -45,6 +46,9 @@ pub struct Profile {
     /// mix on average. `None` if an arrival is a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk_steps: Option<f64>,
+    /// The network that is simulated between generator and targets; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
 }
 
 /// The points at which a profile is applied.
@@ -101,6 +105,7 @@ impl Profile {
             steps: Steps::One,
             protocol: None,
             walk_steps: None,
+            network: None,
         }
     }
 
@@ -124,6 +129,7 @@ impl Profile {
             steps: Steps::One,
             protocol: None,
             walk_steps: None,
+            network: None,
         }
     }
 
@@ -140,6 +146,7 @@ impl Profile {
             steps: Steps::One,
             protocol: None,
             walk_steps: None,
+            network: None,
         }
     }
 
@@ -178,6 +185,7 @@ impl Profile {
             steps: Steps::One,
             protocol: None,
             walk_steps: None,
+            network: None,
         }
     }
 
@@ -288,7 +296,12 @@ impl Profile {
             overload::SEARCH_STEP_NS.max(objective.shortest_step_ns()),
             overload::SEARCH_PRECISION,
         );
-        Some(Self { connections: self.connections, protocol: self.protocol, ..search })
+        Some(Self {
+            connections: self.connections,
+            protocol: self.protocol,
+            network: self.network,
+            ..search
+        })
     }
 
     /// An overload at this capacity.

@@ -34,6 +34,7 @@ mod window;
 
 use serde::{Deserialize, Serialize};
 
+use crate::load::network::NetworkUse;
 use crate::load::proxy::ProxyUse;
 use crate::load::tls::TlsUse;
 use crate::load::websocket::WebSocketUse;
@@ -89,6 +90,9 @@ pub struct LoadResult {
     /// What happened on WebSockets; `None` over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSocketUse>,
+    /// What the simulated network did; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkUse>,
     /// What QUIC did; `None` over other protocols than HTTP/3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quic: Option<QuicUse>,

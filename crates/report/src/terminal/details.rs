@@ -1,6 +1,7 @@
 //! What `-v` adds to a load of a URL: every count, what server and generator used, connections,
 //! time spans.
 use pippin_model::host::usage::Runtime;
+use pippin_model::load::network::NetworkUse;
 use pippin_model::load::tls::Negotiated;
 use pippin_model::load::websocket::WebSocketUse;
 use pippin_model::result::QuicUse;
@@ -26,6 +27,7 @@ pub fn write(page: &mut Page, load: &LoadView) {
     connections(page, load);
     tls(page, load);
     websocket(page, load);
+    network(page, load);
     quic(page, load);
     spans(page, load);
 }
@@ -263,6 +265,12 @@ fn websocket(page: &mut Page, load: &LoadView) {
         let times = counted(*count, "time");
         page.field("WebSocket", &format!("closed by the server with {code}, {times}"));
     }
+}
+
+fn network(page: &mut Page, load: &LoadView) {
+    let Some(NetworkUse { packets, lost }) = load.network else { return };
+    let text = format!("simulated: {}, {} of them lost", counted(packets, "packet"), whole(lost));
+    page.field("Network", &text);
 }
 
 fn quic(page: &mut Page, load: &LoadView) {

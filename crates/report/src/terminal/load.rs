@@ -92,7 +92,9 @@ fn load_in_words(load: &LoadView) -> String {
         count => format!(" with {count} streams each"),
     };
     let amount = profile.loop_and_amount();
-    format!("{amount}{streams}, {}", load.protocol.name())
+    let through =
+        profile.network.map_or_else(String::new, |it| format!(", through {}", it.in_words()));
+    format!("{amount}{streams}, {}{through}", load.protocol.name())
 }
 
 fn write_repetitions(page: &mut Page, loads: &[LoadView]) {

@@ -2,6 +2,7 @@
 use crate::view::walks::{self, StepView, WayView};
 use pippin_model::figure::Figure;
 use pippin_model::host::usage::{Role, RoleUse, Runtime, Tier, Usage};
+use pippin_model::load::network::NetworkUse;
 use pippin_model::load::proxy::ProxyUse;
 use pippin_model::load::tls::TlsUse;
 use pippin_model::load::websocket::WebSocketUse;
@@ -89,6 +90,9 @@ pub struct LoadView {
     /// What was seen of WebSockets; absent over other protocols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSocketUse>,
+    /// What the simulated network did; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkUse>,
     /// What QUIC did; absent over other protocols than HTTP/3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quic: Option<QuicUse>,
@@ -289,6 +293,7 @@ impl LoadView {
             proxy: load.proxy.clone(),
             tls_sessions: load.tls.clone(),
             websocket: load.websocket.clone(),
+            network: load.network,
             quic: load.quic,
             bytes: measured.bytes,
             overhead_per_answer_bytes: (answers > 0 && !is_broadcast).then(|| {

@@ -143,8 +143,24 @@ fn with_changes(load: String, changed: &[String]) -> String {
 /// How load is applied, in words: `closed loop, 10 connections, keep-alive, 30 s`.
 #[must_use]
 pub fn in_words(profile: &Profile) -> String {
-    let Profile { schedule, connections, stop, warm_up, steps, protocol: _, walk_steps: _ } =
-        profile;
+    let load = load_in_words(profile);
+    match profile.network {
+        Some(network) => format!("{load}, through {}", network.in_words()),
+        None => load,
+    }
+}
+
+fn load_in_words(profile: &Profile) -> String {
+    let Profile {
+        schedule,
+        connections,
+        stop,
+        warm_up,
+        steps,
+        protocol: _,
+        walk_steps: _,
+        network: _,
+    } = profile;
     let length = stop.duration_ns.map(format_length);
     let end = || match (&length, stop.requests) {
         (Some(time), _) => format!(", {}, {time}", keep(connections)),

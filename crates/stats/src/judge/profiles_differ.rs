@@ -60,7 +60,7 @@ fn difference(first: &TrialSpec, this: &TrialSpec) -> Option<Caveat> {
 /// an overload has a profile of its own, which follows from that of the overload.
 fn differing_keys(first: &Profile, this: &Profile) -> Vec<&'static str> {
     let searched = first.capacity_search().filter(|_| matches!(this.steps, Steps::Search { .. }));
-    let Profile { schedule, connections, stop, warm_up, steps, protocol, walk_steps } =
+    let Profile { schedule, connections, stop, warm_up, steps, protocol, walk_steps, network } =
         searched.as_ref().unwrap_or(first);
     let parts = [
         ("schedule", *schedule == this.schedule),
@@ -70,6 +70,7 @@ fn differing_keys(first: &Profile, this: &Profile) -> Vec<&'static str> {
         ("steps", *steps == this.steps),
         ("protocol", *protocol == this.protocol),
         ("steps of a walk", *walk_steps == this.walk_steps),
+        ("network", *network == this.network),
     ];
     parts.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect()
 }

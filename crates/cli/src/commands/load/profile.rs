@@ -36,6 +36,7 @@ pub fn from_arguments(
         ));
     }
     profile.connections.streams = arguments.protocol.http2.streams;
+    profile.network = arguments.reach.network;
     if let Some(scenario) = scenario {
         divide_users(&arguments.shape, scenario, &mut profile)?;
     }

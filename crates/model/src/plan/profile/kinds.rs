@@ -14,6 +14,7 @@ mod value;
 use serde::{Deserialize, Serialize};
 
 use super::Profile;
+use crate::load::network::Network;
 use crate::load::spoken::Spoken;
 
 /// A number, or a list of them.
@@ -87,6 +88,7 @@ raw_profile! {
     patience: String,
     protocol: Spoken,
     streams: u32,
+    network: Network,
 }
 
 type Reader = fn(&RawProfile) -> Result<Profile, String>;
@@ -219,6 +221,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_network_goes_with_every_kind_and_with_what_is_searched_before() {
+        for (name, keys, _) in KINDS {
+            assert!(keys.contains(&"network"), "{name}");
+        }
+        let text = "kind='overload'\nconnections=64\nduration='5s'\nnetwork='20ms,1%'";
+        let (network, profile) = ("20ms,1%".parse().ok(), read(text).unwrap());
+        assert_eq!(
+            (profile.network, profile.capacity_search().unwrap().network),
+            (network, network)
+        );
+        let error = read("kind='closed'\nconnections=1\nduration='1s'\nnetwork='20'").unwrap_err();
+        assert!(error.contains("duration"), "{error}");
+    }
+
     /// A profile, and a part of the message.
     const REFUSED: &[(&str, &str)] = &[
         ("connections=1", "profile.kind is missing"),
@@ -346,7 +363,7 @@ mod tests {
     #[test]
     fn every_key_can_be_overlaid_and_is_refused_where_it_does_not_go() {
         // One value of the right type for each key of the list.
-        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\nrates=[1, 2.5]\narrivals='poisson'\nramp='1s'\nstages='1s:1'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'\ncapacity=5.0\nrecovery='4s'\npatience='1s'\nprotocol='h2c'\nstreams=2";
+        let all = "kind='x'\nconnections=1\nduration='1s'\nrequests=1\nkeep_alive=true\nwarm_up='none'\nthink='1s'\nrate=1.0\nrates=[1, 2.5]\narrivals='poisson'\nramp='1s'\nstages='1s:1'\ndevices=1\nrequests_per_device=1\nramp_up='1s'\nsustain='1s'\nramp_down='1s'\nobjective='p99<1s'\nstart_rate=1.0\nprecision='1%'\ncapacity=5.0\nrecovery='4s'\npatience='1s'\nprotocol='h2c'\nstreams=2\nnetwork='20ms'";
         let raw: RawProfile = toml::from_str(all).unwrap();
         assert_eq!(
             raw.named_keys().len(),

@@ -4,8 +4,16 @@ use super::{Profile, RawProfile};
 use crate::plan::objective::Objective;
 use crate::text::units::parse_percent;
 
-pub const KEYS: &[&str] =
-    &["objective", "start_rate", "connections", "duration", "precision", "protocol", "streams"];
+pub const KEYS: &[&str] = &[
+    "objective",
+    "start_rate",
+    "connections",
+    "duration",
+    "precision",
+    "protocol",
+    "streams",
+    "network",
+];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let text = raw.objective.as_deref();

@@ -13,6 +13,7 @@ pub const KEYS: &[&str] = &[
     "think",
     "protocol",
     "streams",
+    "network",
 ];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {

@@ -2,8 +2,16 @@
 use super::value::{at_least_one, required_duration, think};
 use super::{Profile, RawProfile};
 
-pub const KEYS: &[&str] =
-    &["devices", "requests_per_device", "think", "ramp_up", "sustain", "ramp_down", "protocol"];
+pub const KEYS: &[&str] = &[
+    "devices",
+    "requests_per_device",
+    "think",
+    "ramp_up",
+    "sustain",
+    "ramp_down",
+    "protocol",
+    "network",
+];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let devices = raw.devices.ok_or("profile.devices is missing: how many at the same time")?;

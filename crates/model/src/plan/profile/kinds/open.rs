@@ -14,6 +14,7 @@ pub const KEYS: &[&str] = &[
     "keep_alive",
     "protocol",
     "streams",
+    "network",
 ];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {

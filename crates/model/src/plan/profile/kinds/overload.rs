@@ -15,6 +15,7 @@ pub const KEYS: &[&str] = &[
     "keep_alive",
     "protocol",
     "streams",
+    "network",
 ];
 
 /// The default objective that defines the capacity.

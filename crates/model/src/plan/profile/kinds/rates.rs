@@ -13,6 +13,7 @@ pub const KEYS: &[&str] = &[
     "warm_up",
     "protocol",
     "streams",
+    "network",
 ];
 
 /// The highest rate that a plan may name, in requests per second.

@@ -4,7 +4,7 @@ use super::{OneOrMany, Profile, RawProfile};
 use crate::load::{Connections, WarmUp};
 
 pub const KEYS: &[&str] =
-    &["connections", "duration", "keep_alive", "warm_up", "protocol", "streams"];
+    &["connections", "duration", "keep_alive", "warm_up", "protocol", "streams", "network"];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let points = match &raw.connections {

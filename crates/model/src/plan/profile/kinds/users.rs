@@ -4,7 +4,7 @@ use super::{Profile, RawProfile};
 use crate::load::Connections;
 use crate::schedule::users;
 
-pub const KEYS: &[&str] = &["stages", "think", "keep_alive", "protocol"];
+pub const KEYS: &[&str] = &["stages", "think", "keep_alive", "protocol", "network"];
 
 pub fn read(raw: &RawProfile) -> Result<Profile, String> {
     let text = raw.stages.as_deref().ok_or(

@@ -69,7 +69,7 @@ pub fn requests_per_connection(raw: &RawProfile) -> Result<Option<u32>, String> 
 /// The maximum number of users on a connection.
 const MOST_STREAMS: u32 = 1_024;
 
-/// Adds `protocol` and `streams` to the profile.
+/// Adds `protocol`, `streams` and `network` to the profile.
 pub fn spoken(raw: &RawProfile, profile: Profile) -> Result<Profile, String> {
     let streams = raw.streams.map_or(Ok(1), |count| at_least_one("streams", count))?;
     if streams > MOST_STREAMS {
@@ -87,7 +87,7 @@ pub fn spoken(raw: &RawProfile, profile: Profile) -> Result<Profile, String> {
         );
     }
     let connections = Connections { streams, ..profile.connections };
-    Ok(Profile { protocol: raw.protocol, connections, ..profile })
+    Ok(Profile { protocol: raw.protocol, network: raw.network, connections, ..profile })
 }
 
 /// `warm_up`; `None` if it is absent.
