@@ -277,7 +277,7 @@ pub struct ReachArguments {
     pub proxy_protocol: Option<ProxyProtocol>,
     /// Simulate a network in between: RTT[,LOSS%], as 20ms,1%. What is lost of TCP comes a round trip
     /// later; a datagram of HTTP/3 does not come. The times are then mostly the network's.
-    #[arg(long, value_name = "RTT,LOSS", conflicts_with_all = ["unix_socket", "proxy"])]
+    #[arg(long, value_name = "RTT,LOSS", conflicts_with_all = ["unix_socket", "proxy", "source_ips"])]
     pub network: Option<Network>,
 }
 

@@ -104,7 +104,8 @@ fn completions_know_plans_targets_runs_and_charts() {
     assert!(completed(here, &["pippin", "run", "he"]).contains("hello"));
     assert_eq!(completed(here, &["pippin", "targets", "check", "test/"]).trim(), "test/it");
     let list = completed(here, &["pippin", "run", "hello", "--targets", "test/it,go/net"]);
-    let variants = ["", ":h2", ":h2c", ":https"].map(|name| format!("test/it,go/net-http{name}"));
+    let variants =
+        ["", ":h2", ":h2c", ":h3", ":https"].map(|name| format!("test/it,go/net-http{name}"));
     assert_eq!(list.lines().collect::<Vec<_>>(), variants);
     assert!(completed(here, &["pippin", "report", ""]).contains("-mine"));
     let charts = completed(here, &["pippin", "export", "-f", "svg", "--chart", ""]);

@@ -50,4 +50,5 @@ fn what_cannot_be_simulated_is_refused() {
     refused(&["--network", "20"], "20");
     refused(&["--network", "20ms,80%"], "the loss must be from 0% to 50%");
     refused(&["--network", "20ms", "--unix-socket", "/x"], "cannot be used with");
+    refused(&["--network", "20ms", "--source-ips", "127.0.0.2"], "cannot be used with");
 }
