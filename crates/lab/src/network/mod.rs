@@ -60,9 +60,13 @@ impl Simulated {
     /// Puts the load's network between it and its addresses; `None` if it has none.
     ///
     /// # Errors
-    /// A port or a thread could not be had.
+    /// A port or a thread could not be had, or the load does not go to addresses of its target.
     pub fn between(load: &LoadSpec) -> io::Result<Option<Self>> {
         let Some(network) = load.network else { return Ok(None) };
+        if load.unix_socket.is_some() || load.proxy.is_some() {
+            let why = "the load goes to a unix socket or a proxy, where none can be: take the network out";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let counts = Arc::new(Counts::default());
         let lines = Lines { network, seed: load.seed, counts: Arc::clone(&counts) };
         let is_datagram = load.protocol == Protocol::Http3;
@@ -209,8 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn a_load_without_one_has_none() {
+    fn a_load_without_one_has_none_and_one_that_cannot_have_it_is_refused() {
         let load = load::base(([127, 0, 0, 1], 1).into(), Vec::new(), 1);
         assert!(Simulated::between(&load).unwrap().is_none());
+        let (unix_socket, network) = (Some("/x".into()), "20ms".parse().ok());
+        let refused = Simulated::between(&LoadSpec { unix_socket, network, ..load });
+        assert!(refused.unwrap_err().to_string().contains("a unix socket"));
     }
 }

@@ -13,6 +13,7 @@ use pippin_model::request::upload::{self, Content, Upload};
 use pippin_model::workload::Sample;
 use pippin_reference::monotonic_ns;
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -214,6 +215,11 @@ enum Spoken {
 
 const LIMITS: Limits = Limits { head_bytes: 64 * 1024, body_bytes: 16 * 1024 * 1024 };
 
+/// Nothing of a request is held back.
+fn whole(sent: Result<(), impl Display>) -> Result<Held, String> {
+    sent.map(|()| Held(Vec::new())).map_err(|error| format!("send the request: {error}"))
+}
+
 fn stream(way: &Way, limit: Duration) -> Result<Stream, String> {
     Stream::connect(way.place(), way.tls.as_ref(), way.protocol, limit)
         .map_err(|error| error.to_string())
@@ -319,16 +325,12 @@ impl Client {
             Spoken::Http2(client) => {
                 asked.body.clone_from(&request.body);
                 self.sent_ns = monotonic_ns();
-                let sent = client.send(&asked, self.scheme);
-                sent.map(|()| Held(Vec::new()))
-                    .map_err(|error| format!("send the request: {error}"))
+                whole(client.send(&asked, self.scheme))
             }
             Spoken::Http3(client) => {
                 asked.body.clone_from(&request.body);
                 self.sent_ns = monotonic_ns();
-                let sent = client.send(&asked);
-                sent.map(|()| Held(Vec::new()))
-                    .map_err(|error| format!("send the request: {error}"))
+                whole(client.send(&asked))
             }
         }
     }

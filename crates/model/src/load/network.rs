@@ -24,10 +24,8 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (time, loss) = match text.split_once(',') {
-            Some((time, loss)) => (time, Some(loss)),
-            None => (text, None),
-        };
+        let (time, loss) =
+            text.split_once(',').map_or((text, None), |(time, loss)| (time, Some(loss)));
         let round_trip_ns = parse_duration_ns(time.trim()).map_err(|error| error.to_string())?;
         let loss = loss.map_or(Ok(0.0), parse_percent).map_err(|error| error.to_string())?;
         if !(1_000_000..=LONGEST_NS).contains(&round_trip_ns) {

@@ -110,7 +110,8 @@ pub(super) struct Session {
     /// The datagram that is being read was handed to QUIC.
     has_taken: bool,
     lost: Option<ConnectionError>,
-    /// Something came, and nothing was sent since but what was on its way: an acknowledgement is owed at most.
+    /// A datagram came, and no request or window of ours waits behind it: what is to be sent is at most an
+    /// acknowledgement.
     may_wait: bool,
     /// Why the request that failed last did so.
     pub why: &'static str,
