@@ -10,6 +10,7 @@ use pippin_model::text::units::Spread;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::figures::{Figures, Quantiles};
+use crate::scenario::LARGE;
 
 /// The arguments of the child process.
 #[derive(Debug, Args)]
@@ -104,6 +105,7 @@ fn request(arguments: &EngineArguments) -> Request {
     let path = arguments.path.as_str();
     let body = match path {
         "/device" => BodyCheck::Length { min: 1_024, max: 1_024 },
+        "/large" => BodyCheck::Length { min: LARGE as u64, max: LARGE as u64 },
         "/slow" => BodyCheck::Exact(b"12345678901234567890".to_vec()),
         _ => BodyCheck::Exact(b"Hello World!".to_vec()),
     };

@@ -9,7 +9,7 @@ use pippin_probe::kernel_files::KernelFiles;
 use crate::figures::Figures;
 use crate::peer::{Request, Tool};
 use crate::process;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Serving};
 use crate::server::{Account, Server};
 
 /// The result of one run of one tool.
@@ -91,10 +91,11 @@ impl Bench {
             scratch: &scratch,
             from_due: true,
         };
-        // Only Pippin can simulate devices, and only some tools speak HTTP/2.
+        // Only Pippin can simulate devices, and only some tools speak HTTP/2 or were taught to upload.
         let lacks_devices = scenario.devices.is_some() && !tool.peer.knows_devices();
         let lacks_streams = scenario.streams.is_some() && !tool.peer.knows_streams();
-        let command = if lacks_devices || lacks_streams {
+        let lacks_bodies = scenario.server == Serving::Upload && !tool.peer.knows_bodies();
+        let command = if lacks_devices || lacks_streams || lacks_bodies {
             None
         } else {
             tool.peer.command(&tool.program, &request)

@@ -8,7 +8,7 @@ use pippin_model::trial::Exit;
 use crate::figures::Figures;
 use crate::peers;
 use crate::process::Ended;
-use crate::scenario::Scenario;
+use crate::scenario::{self, Scenario, Serving};
 
 /// The load that a tool is asked to make.
 pub struct Request<'a> {
@@ -24,6 +24,15 @@ pub struct Request<'a> {
 impl Request<'_> {
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.scenario.server.path())
+    }
+
+    /// The file with the body of each request, for a scenario that uploads.
+    pub fn body(&self) -> Option<Result<PathBuf, String>> {
+        (self.scenario.server == Serving::Upload).then(|| {
+            let path = self.scratch.join("body");
+            let written = std::fs::write(&path, vec![b'p'; scenario::LARGE]);
+            written.map(|()| path).map_err(|error| format!("writing a body: {error}"))
+        })
     }
 
     /// The number of source addresses (each has about 28,000 ports) and of threads (each has a
@@ -52,6 +61,11 @@ pub trait Peer {
 
     /// Whether it speaks HTTP/2 without TLS.
     fn knows_streams(&self) -> bool {
+        false
+    }
+
+    /// Whether it can send a body.
+    fn knows_bodies(&self) -> bool {
         false
     }
 

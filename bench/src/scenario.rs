@@ -38,7 +38,14 @@ pub enum Serving {
     Asking,
     /// nginx, which answers `Hello World!` over HTTP/2 at once.
     Nginx,
+    /// nginx, which answers with [`LARGE`] bytes.
+    Download,
+    /// nginx, which takes [`LARGE`] bytes, and answers when it has all of them.
+    Upload,
 }
+
+/// The length of a large body: 10 MB.
+pub const LARGE: usize = 10_000_000;
 
 impl Serving {
     pub fn path(self) -> &'static str {
@@ -46,7 +53,14 @@ impl Serving {
             Self::Null | Self::Stall { .. } | Self::Asking | Self::Nginx => "/",
             Self::Upstream => "/slow",
             Self::Device => "/device",
+            Self::Download => "/large",
+            Self::Upload => "/upload",
         }
+    }
+
+    /// The bytes of one body in millions, where bodies are what the scenario is about.
+    pub fn megabytes(self) -> Option<f64> {
+        matches!(self, Self::Download | Self::Upload).then_some(LARGE as f64 / 1e6)
     }
 }
 
@@ -138,6 +152,28 @@ pub const ALL: &[Scenario] = &[
         connections: 10,
         streams: Some(32),
         server: Serving::Nginx,
+        ..CLOSED
+    },
+    Scenario {
+        name: "download-10mb",
+        about: "closed loop, 4 connections, answers of 10 MB, nginx",
+        connections: 4,
+        server: Serving::Download,
+        ..CLOSED
+    },
+    Scenario {
+        name: "upload-10mb",
+        about: "closed loop, 4 connections, requests of 10 MB, nginx",
+        connections: 4,
+        server: Serving::Upload,
+        ..CLOSED
+    },
+    Scenario {
+        name: "h2c-download-10mb",
+        about: "closed loop over HTTP/2 without TLS, 4 connections with 4 streams each, answers of 10 MB, nginx",
+        connections: 4,
+        streams: Some(4),
+        server: Serving::Download,
         ..CLOSED
     },
     Scenario {

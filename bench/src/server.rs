@@ -36,6 +36,10 @@ enum Kind {
     Device,
     Asking,
     Nginx,
+    /// nginx over HTTP/1.1, with large bodies.
+    Bodies,
+    /// nginx over HTTP/2, with large bodies.
+    BodiesHttp2,
 }
 
 /// The server's counters.
@@ -92,8 +96,10 @@ fn asking(request: &Received<'_>) -> Answer {
 pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let text = |error: pippin_reference::Error| error.to_string();
     let term = Term::block();
-    if let Kind::Nginx = arguments.kind {
-        return nginx::serve(&term);
+    match arguments.kind {
+        Kind::Nginx | Kind::BodiesHttp2 => return nginx::serve(&term, " http2"),
+        Kind::Bodies => return nginx::serve(&term, ""),
+        _ => {}
     }
     let threads = device::threads_for(arguments.connections).map_err(text)?;
     let listener =
@@ -128,7 +134,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
                     .map(|account| Account::from(&account))
             }
             // It is a program of its own.
-            Kind::Nginx => Ok(Account::default()),
+            Kind::Nginx | Kind::Bodies | Kind::BodiesHttp2 => Ok(Account::default()),
         }
     });
     let account = account.map_err(text)?;
@@ -185,6 +191,10 @@ impl Server {
             Serving::Upstream => command.arg("upstream"),
             Serving::Asking => command.arg("asking"),
             Serving::Nginx => command.arg("nginx"),
+            Serving::Download | Serving::Upload if scenario.streams.is_some() => {
+                command.arg("bodies-http2")
+            }
+            Serving::Download | Serving::Upload => command.arg("bodies"),
             Serving::Device => {
                 command.args(["device", "--connections", &scenario.connections.to_string()])
             }

@@ -172,7 +172,8 @@ fn throughput_per_s(scenario: &Scenario, outcome: &Outcome) -> Option<f64> {
         // Most of the run is ramps. Only the tool knows the part at full number.
         return outcome.said.measured_per_s;
     }
-    matches!(scenario.server, Serving::Null | Serving::Upstream | Serving::Nginx)
+    let is_plain = matches!(scenario.server, Serving::Null | Serving::Upstream | Serving::Nginx);
+    (is_plain || scenario.server.megabytes().is_some())
         .then(|| outcome.server.answers as f64 * 1e9 / outcome.wall_ns as f64)
 }
 

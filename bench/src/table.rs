@@ -62,6 +62,16 @@ pub fn print_scenario(scenario: &Scenario, summaries: &[Summary]) {
             ms(summary.max_us)
         );
     }
+    if let Some(megabytes) = scenario.server.megabytes() {
+        for summary in summaries {
+            println!(
+                "  {:<16} {} MB/s, {} us of CPU per MB",
+                summary.tool,
+                number(summary.throughput_per_s.map(|rate| rate * megabytes), 0),
+                number(summary.cpu_per_request_us.map(|cpu| cpu / megabytes), 1),
+            );
+        }
+    }
     for summary in summaries.iter().filter(|summary| summary.server_late_p99_us.is_some()) {
         println!(
             "  {:<16} {} connections at once, {} bytes of memory each; answers were late by the server's own account by p99 {} us",

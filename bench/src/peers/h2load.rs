@@ -38,11 +38,20 @@ impl Peer for H2load {
             command
                 .args(["--rps", &(f64::from(rate) / f64::from(scenario.connections)).to_string()]);
         }
+        match request.body() {
+            None => {}
+            Some(Err(error)) => return Some(Err(error)),
+            Some(Ok(body)) => _ = command.arg("--data").arg(body),
+        }
         command.arg(request.url());
         Some(Ok(command))
     }
 
     fn knows_streams(&self) -> bool {
+        true
+    }
+
+    fn knows_bodies(&self) -> bool {
         true
     }
 

@@ -135,6 +135,11 @@ impl Peer for Pippin {
         if !scenario.keep_alive {
             command.arg("--no-keep-alive");
         }
+        match request.body() {
+            None => {}
+            Some(Err(error)) => return Some(Err(error)),
+            Some(Ok(body)) => _ = command.args(["-b", &format!("@{}", body.display())]),
+        }
         command.arg("--json").arg(request.scratch.join("pippin.json"));
         Some(Ok(command))
     }
@@ -144,6 +149,10 @@ impl Peer for Pippin {
     }
 
     fn knows_streams(&self) -> bool {
+        true
+    }
+
+    fn knows_bodies(&self) -> bool {
         true
     }
 

@@ -41,8 +41,27 @@ impl Peer for Wrk {
             }
             command.arg("--script").arg(path);
         }
+        match request.body() {
+            None => {}
+            Some(Err(error)) => return Some(Err(error)),
+            Some(Ok(body)) => {
+                let path = request.scratch.join("upload.lua");
+                let script = format!(
+                    "wrk.method = \"POST\"\nwrk.body = io.open(\"{}\", \"rb\"):read(\"*a\")\n",
+                    body.display()
+                );
+                if let Err(error) = std::fs::write(&path, script) {
+                    return Some(Err(format!("writing wrk's script: {error}")));
+                }
+                command.arg("--script").arg(path);
+            }
+        }
         command.arg(request.url());
         Some(Ok(command))
+    }
+
+    fn knows_bodies(&self) -> bool {
+        true
     }
 
     fn read(&self, ended: &Ended, _: &Request<'_>) -> Result<Figures, String> {

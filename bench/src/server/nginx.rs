@@ -1,4 +1,4 @@
-//! nginx with one process, for loads over HTTP/2. It counts its requests itself (stub_status), on a
+//! nginx with one process, for loads over HTTP/2 and for large bodies. It counts its requests itself (stub_status), on a
 //! unix socket that no tool knows.
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,14 +7,23 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::scenario::LARGE;
+
 use super::{Account, START_LIMIT, Term};
 
 const STATUS: &str = "status.sock";
 
-/// Serves until SIGTERM. Prints its address first and its counters last.
-pub fn serve(term: &Term) -> Result<(), String> {
+/// The socket of the server inside nginx that answers an upload, once all of it has come.
+const TAKEN: &str = "taken.sock";
+
+/// A line for each upload.
+const TAKEN_LOG: &str = "taken.log";
+
+/// Serves until SIGTERM. Prints its address first and its counters last. `listening` is what nginx
+/// is told about its socket: ` http2` or nothing.
+pub fn serve(term: &Term, listening: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| format!("a folder for nginx: {error}"))?;
-    let mut nginx = Nginx::start(folder.path())?;
+    let mut nginx = Nginx::start(folder.path(), listening)?;
     println!("{}", nginx.address);
     term.wait();
     let account = nginx.account(folder.path());
@@ -29,13 +38,14 @@ struct Nginx {
 }
 
 impl Nginx {
-    fn start(folder: &Path) -> Result<Self, String> {
+    fn start(folder: &Path, listening: &str) -> Result<Self, String> {
         let text = |error: std::io::Error| error.to_string();
         let address = TcpListener::bind("127.0.0.1:0")
             .and_then(|free| free.local_addr())
             .map_err(|error| format!("no free port: {error}"))?;
         let file = folder.join("nginx.conf");
-        std::fs::write(&file, config(folder, address)).map_err(text)?;
+        std::fs::write(&file, config(folder, address, listening)).map_err(text)?;
+        std::fs::write(folder.join("large"), vec![b'p'; LARGE]).map_err(text)?;
         let process = Command::new("nginx")
             .args(["-e", "stderr", "-p"])
             .arg(folder)
@@ -71,11 +81,15 @@ impl Nginx {
                 stream.read_to_string(&mut said)
             })
             .map_err(|error| format!("asking nginx for its counters: {error}"))?;
-        counters(&said).ok_or_else(|| format!("nginx said no counters: {said}"))
+        let uploads = std::fs::read_to_string(folder.join(TAKEN_LOG))
+            .map_err(|error| format!("reading what nginx took: {error}"))?
+            .lines()
+            .count();
+        counters(&said, uploads as u64).ok_or_else(|| format!("nginx said no counters: {said}"))
     }
 }
 
-fn config(folder: &Path, address: SocketAddr) -> String {
+fn config(folder: &Path, address: SocketAddr, listening: &str) -> String {
     let folder = folder.display();
     let paths: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {folder}/{name};\n"))
@@ -83,20 +97,27 @@ fn config(folder: &Path, address: SocketAddr) -> String {
     format!(
         "daemon off;\nmaster_process off;\npid {folder}/pid;\nerror_log stderr crit;\n\
          events {{ worker_connections 1024; }}\n\
-         http {{\naccess_log off;\nkeepalive_requests 1000000000;\ndefault_type text/plain;\n{paths}\
-         server {{ listen {address} http2; location / {{ return 200 \"Hello World!\"; }} }}\n\
+         http {{\naccess_log off;\nkeepalive_requests 1000000000;\ndefault_type text/plain;\nsendfile on;\n{paths}\
+         server {{ listen {address}{listening};\n\
+         location / {{ return 200 \"Hello World!\"; }}\n\
+         location = /large {{ root {folder}; }}\n\
+         location = /upload {{ client_max_body_size 0; client_body_buffer_size 16m; proxy_pass_request_body off;\n\
+         proxy_set_header Content-Length \"\"; proxy_pass http://unix:{folder}/{TAKEN}:/; }} }}\n\
+         server {{ listen unix:{folder}/{TAKEN}; access_log {folder}/{TAKEN_LOG}; location / {{ return 200 \"Hello World!\"; }} }}\n\
          server {{ listen unix:{folder}/{STATUS}; location / {{ stub_status; }} }}\n}}\n"
     )
 }
 
 /// What stub_status says, without the one connection and the one request that asked for it, and
-/// without the connection that showed that it listens.
-fn counters(said: &str) -> Option<Account> {
+/// without the connection that showed that it listens. nginx answers an upload by a request to
+/// itself, over a connection of its own, so it counts each of `uploads` twice.
+fn counters(said: &str, uploads: u64) -> Option<Account> {
     let (_, rest) = said.split_once("server accepts handled requests")?;
     let mut numbers = rest.split_whitespace().map(str::parse::<u64>);
     let (accepted, _handled, requests) =
         (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
-    let (connections, requests) = (accepted.saturating_sub(2), requests.saturating_sub(1));
+    let connections = accepted.saturating_sub(2 + uploads);
+    let requests = requests.saturating_sub(1 + uploads);
     Some(Account {
         connections,
         // It keeps no peak. No tool opens a connection twice.
@@ -112,8 +133,10 @@ mod tests {
     #[test]
     fn reads_what_nginx_counts() {
         let said = "HTTP/1.1 200 OK\r\n\r\nActive connections: 11 \nserver accepts handled requests\n 12 12 345678 \nReading: 0 Writing: 11 Waiting: 0 \n";
-        let account = super::counters(said).unwrap();
+        let account = super::counters(said, 0).unwrap();
         assert_eq!((account.connections, account.answers), (10, 345_677));
-        assert_eq!(super::counters("HTTP/1.1 404 Not Found\r\n\r\n"), None);
+        let account = super::counters(said, 4).unwrap();
+        assert_eq!((account.connections, account.answers), (6, 345_673));
+        assert_eq!(super::counters("HTTP/1.1 404 Not Found\r\n\r\n", 0), None);
     }
 }

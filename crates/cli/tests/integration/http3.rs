@@ -92,7 +92,8 @@ fn every_kind_of_load() {
         &["-c", "2", "--streams", "4", "--network", "10ms,2%", "-d", "1s"],
     ];
     for kind in kinds {
-        let outcome = server.load(&[&["--quiet", "--json", "-"], kind].concat());
+        let outcome =
+            server.load(&[&["--quiet", "--json", "-", "--warm-up", "100ms"], kind].concat());
         assert!(matches!(outcome.code, Some(0 | 3)), "{kind:?}: {outcome}");
         let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
         for step in json.as_array().cloned().unwrap_or_else(|| vec![json]) {

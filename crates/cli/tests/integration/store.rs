@@ -175,6 +175,8 @@ fn labels_are_kept_and_find_their_runs() {
         "2",
         "-d",
         "0.3s",
+        "--warm-up",
+        "none",
         "--run-name",
         "both",
         "--tag",

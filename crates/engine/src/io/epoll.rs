@@ -373,7 +373,7 @@ impl Drop for Epoll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::test::{found_together, opened};
+    use crate::io::test::{found_together, opened, rooms_without_room};
     use std::io::Write;
 
     #[test]
@@ -406,5 +406,10 @@ mod tests {
             assert!(full_reads <= FULL_READS, "{full_reads}");
         }
         drop(server.join().unwrap());
+    }
+
+    #[test]
+    fn a_stamp_that_nobody_read_does_not_end_the_wait_for_room() {
+        assert!(rooms_without_room(opened::<Epoll>(1)) <= 1);
     }
 }

@@ -1,5 +1,5 @@
 //! What the tests of both event loops have in common.
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use pippin_model::load::{LoadSpec, Request};
 
 use super::socket::Endpoints;
-use super::{Event, Io};
+use super::{Event, Io, Sending};
 
 const LONG_NS: u64 = 5_000_000_000;
 
@@ -47,4 +47,21 @@ pub(super) fn found_together<I: Io>(
     let found = std::iter::from_fn(|| io.next_event()).count();
     drop(server.join().unwrap());
     found
+}
+
+/// How often, in twenty waits, a connection was said to have room and had none, whose send the kernel
+/// stamped and could not take as a whole.
+pub(super) fn rooms_without_room<I: Io>((mut io, mut peers): (I, Vec<TcpStream>)) -> usize {
+    let bytes = vec![b'x'; 32 << 20];
+    io.stamp_next_send(true);
+    let Sending::Blocked(taken) = io.send(0, &bytes) else { panic!("the kernel took all of it") };
+    io.stamp_next_send(false);
+    // So all that was sent with the stamp leaves, and the kernel stamps it.
+    peers[0].read_exact(&mut vec![0; taken as usize]).unwrap();
+    let mut has_no_room = || {
+        io.wait(10_000_000, 0).unwrap();
+        matches!(io.next_event(), Some(Event::Writable { .. }))
+            && matches!(io.send(0, &bytes), Sending::Blocked(0))
+    };
+    (0..20).filter(|_| has_no_room()).count()
 }

@@ -48,11 +48,11 @@ pub(crate) trait Protocol: Sized {
     type Greeting: Greets<Self>;
     /// How the requests of one user depend on its values; [`Alike`] if they do not.
     type Variation: Varies<Self>;
+    /// Who is to have the answer to a request; [`Asker`] if it is who sent it.
+    type Reach: Reaches<Self>;
     const GREETS: bool = Self::Greeting::GREETS;
     const VARIES: bool = Self::Variation::VARIES;
-    /// Whether the first connection of a worker sends all requests, and the answer to each is
-    /// complete when it has come on every connection. Not if answers come in order.
-    const GATHERS: bool = false;
+    const REACHES_ALL: bool = Self::Reach::ALL;
     /// Whether the bytes of a request are handed out piece by piece. Only where answers come in order.
     const IN_PIECES: bool = false;
     /// Whether requests hold values that are drawn as they are sent ([`Protocol::render`]).
@@ -122,12 +122,6 @@ pub(crate) trait Protocol: Sized {
     /// Nobody waits for the answer to this request any more. Only where answers come in any order.
     fn cancel(&mut self, _session: &mut Self::Session, _tag: u32, _out: &mut Self::Out) {}
 
-    /// Whether the answer under way has not come on this connection. Only where every connection is
-    /// to have it.
-    fn lacks(&self, _session: &Self::Session) -> bool {
-        false
-    }
-
     /// Appends a request to what a connection is to send. `tag` tells requests under way on the
     /// same connection apart; it is below the number that may be under way. `value` is what was
     /// drawn for it, where values are drawn.
@@ -186,6 +180,27 @@ pub(crate) trait Greets<P: Protocol> {
 
     /// What was seen of the handshakes.
     fn into_seen(protocol: P) -> Greeted;
+}
+
+/// Who is to have the answer to a request.
+pub(crate) trait Reaches<P: Protocol> {
+    /// Whether the first connection of a worker sends all requests, and the answer to each is
+    /// complete when it has come on every connection. Not if answers come in order.
+    const ALL: bool;
+
+    /// Whether the answer under way has not come on this connection, which is to have it.
+    fn lacks(protocol: &P, session: &P::Session) -> bool;
+}
+
+/// Who sent a request has its answer.
+pub(crate) struct Asker;
+
+impl<P: Protocol> Reaches<P> for Asker {
+    const ALL: bool = false;
+
+    fn lacks(_: &P, _: &P::Session) -> bool {
+        false
+    }
 }
 
 /// What was seen of handshakes of a protocol's own.

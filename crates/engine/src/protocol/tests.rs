@@ -36,6 +36,7 @@ impl Protocol for Echo {
     type Order = ByTag;
     type Greeting = AtOnce;
     type Variation = Alike;
+    type Reach = Asker;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let requests = spec.requests.iter().map(|request| {

@@ -52,15 +52,13 @@ impl<S: Stack> Core<'_, S> {
         surplus: bool,
         now: u64,
     ) -> Option<Wrong> {
-        if S::Protocol::GATHERS {
-            self.take_last(slot, tag);
-        }
+        self.completed_for_all(slot, tag);
         let arrived = self.arrived;
         let (has_plan, user) = (self.has_plan, self.user(slot, tag));
         let mut request = SeatsOf::<S>::take_out(self, (slot, tag));
         let connection = &mut self.connections[slot as usize];
         connection.in_flight -= 1;
-        connection.served += u32::from(!S::Protocol::GATHERS);
+        connection.served += u32::from(Self::ACCOUNTS_BY_CONNECTION);
         connection.owes(request.own_lag_ns());
         connection.has_failed = false;
         self.open_requests -= 1;
@@ -119,7 +117,7 @@ impl<S: Stack> Core<'_, S> {
                 body_bytes: Some(body_bytes),
             });
         }
-        if !S::Protocol::GATHERS {
+        if Self::ACCOUNTS_BY_CONNECTION {
             let connection = &mut self.connections[slot as usize];
             connection.answers += 1;
             connection.service_ns += spans.service_ns;
@@ -165,9 +163,7 @@ impl<S: Stack> Core<'_, S> {
     /// Answers that were read together have one stamp.
     #[inline]
     pub(super) fn count_shared_stamps(&mut self, reading: &Reading) {
-        // A message to all has the stamps of its receivers, and what lies in one datagram came at once.
-        let has_its_own = S::Protocol::GATHERS || S::Protocol::IN_DATAGRAMS;
-        if reading.settled > 1 && self.is_stamped && !has_its_own {
+        if reading.settled > 1 && self.is_stamped && Self::SHARES_STAMPS {
             self.recorder.now_tally().stamps.shared += u64::from(reading.settled - 1);
         }
     }

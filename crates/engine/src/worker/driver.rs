@@ -88,7 +88,7 @@ impl<S: Stack> Worker<'_, S> {
                 break;
             }
         }
-        if S::Protocol::GATHERS {
+        if S::Protocol::REACHES_ALL {
             self.let_listeners_in()?;
         }
         self.core.opening.is_setting_up = false;

@@ -10,7 +10,7 @@ use crate::digest::{Authorizer, Challenge, Grant};
 use crate::error::EngineError;
 use crate::protocol::order::InOrder;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, Asker, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Filling as _, Value};
 use crate::request::wire::Wire;
 
@@ -46,6 +46,7 @@ impl Protocol for Digested {
     type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
+    type Reach = Asker;
     const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

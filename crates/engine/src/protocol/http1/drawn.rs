@@ -9,7 +9,7 @@ use super::protocol::Http1;
 use super::{Decoder, request};
 use crate::error::{EngineError, place};
 use crate::protocol::order::InOrder;
-use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, Asker, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Filling, Places, Value};
 use crate::request::wire::{Span, Wire};
 
@@ -28,6 +28,7 @@ impl<O: Filling> Protocol for Drawn<O> {
     type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
+    type Reach = Asker;
     const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

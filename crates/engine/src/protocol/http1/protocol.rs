@@ -7,7 +7,7 @@ use pippin_model::result::ErrorKind;
 use super::{DecodeError, Decoder, Eof, HeadCache, HeadInfo, Rules, Sink, request};
 use crate::error::{EngineError, place};
 use crate::protocol::order::InOrder;
-use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, Asker, AtOnce, End, Protocol, Step};
 use crate::request::drawn::Value;
 use crate::request::wire::{Span, Template, Wire};
 
@@ -25,6 +25,7 @@ impl Protocol for Http1 {
     type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
+    type Reach = Asker;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         let is_only = !spec.connections.keep_alive();

@@ -18,7 +18,7 @@ use super::{Decoder, Drawn};
 use crate::error::{EngineError, place};
 use crate::protocol::order::InOrder;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Alike, Answers, AtOnce, Bytes, End, Outgoing, Protocol, Step};
+use crate::protocol::{Alike, Answers, Asker, AtOnce, Bytes, End, Outgoing, Protocol, Step};
 use crate::request::drawn::{Value, fill};
 use crate::request::wire::{Span, Wire};
 
@@ -41,6 +41,7 @@ impl Protocol for Uploading {
     type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Alike;
+    type Reach = Asker;
     const IN_PIECES: bool = true;
     const DRAWS: bool = true;
 

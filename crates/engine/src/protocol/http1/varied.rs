@@ -13,7 +13,7 @@ use crate::digest::{Authorizer, Challenge, Grant};
 use crate::error::{EngineError, place};
 use crate::protocol::order::InOrder;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Answers, AtOnce, End, Protocol, Step, Varies};
+use crate::protocol::{Answers, Asker, AtOnce, End, Protocol, Step, Varies};
 use crate::request::drawn::{Places, Value};
 use crate::request::wire::Wire;
 use crate::scenario::redirection::is_about_body;
@@ -75,6 +75,7 @@ impl Protocol for Varied {
     type Order = InOrder;
     type Greeting = AtOnce;
     type Variation = Steps;
+    type Reach = Asker;
     const DRAWS: bool = true;
 
     /// Nothing can be rendered ahead, but errors in steps are found here.

@@ -13,7 +13,7 @@ use crate::error::{EngineError, place};
 use crate::protocol::http1::request;
 use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, Asker, AtOnce, End, Protocol, Step};
 use crate::request::drawn::{Places, Value};
 use crate::request::wire::{Template, Wire};
 
@@ -43,6 +43,7 @@ impl Protocol for Http2 {
     type Order = ByTag;
     type Greeting = AtOnce;
     type Variation = Alike;
+    type Reach = Asker;
     const DRAWS: bool = true;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {

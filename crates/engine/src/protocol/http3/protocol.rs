@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::protocol::http2::{self, Http2, Limits};
 use crate::protocol::order::ByTag;
 use crate::protocol::{
-    Alike, Answers, End, Greeted, Greeting, Greets, Outgoing as _, Protocol, Step,
+    Alike, Answers, Asker, End, Greeted, Greeting, Greets, Outgoing as _, Protocol, Step,
 };
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
@@ -102,6 +102,7 @@ impl Protocol for Http3 {
     type Order = ByTag;
     type Greeting = Handshake;
     type Variation = Alike;
+    type Reach = Asker;
     const DRAWS: bool = true;
     const HAS_TIMERS: bool = true;
     const IN_DATAGRAMS: bool = true;

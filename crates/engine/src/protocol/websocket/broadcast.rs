@@ -12,7 +12,7 @@ use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Alike, Answers, End, Greeted, Greeting, Greets, Protocol, Step};
+use crate::protocol::{Alike, Answers, End, Greeted, Greeting, Greets, Protocol, Reaches, Step};
 use crate::request::check::NO_STATUS;
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
@@ -58,13 +58,24 @@ struct Arriving {
     differs: bool,
 }
 
+/// Everybody who is connected has each answer.
+pub(crate) struct Everyone;
+
+impl Reaches<Broadcast> for Everyone {
+    const ALL: bool = true;
+
+    fn lacks(Broadcast { present, .. }: &Broadcast, receiver: &Receiver) -> bool {
+        present.is_under_way && receiver.heard != present.nth
+    }
+}
+
 impl Protocol for Broadcast {
     type Session = Receiver;
     type Out = Frames;
     type Order = ByTag;
     type Greeting = Upgrade;
     type Variation = Alike;
-    const GATHERS: bool = true;
+    type Reach = Everyone;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         line::wire(spec)
@@ -91,10 +102,6 @@ impl Protocol for Broadcast {
         if std::mem::take(&mut self.present.is_under_way) {
             self.endpoint.seen.lost += u64::from(self.receivers - self.present.heard);
         }
-    }
-
-    fn lacks(&self, receiver: &Receiver) -> bool {
-        self.present.is_under_way && receiver.heard != self.present.nth
     }
 
     fn render(&mut self, _: &mut Receiver, template: u32, _: u32, _: Value, out: &mut Frames) {
@@ -129,7 +136,7 @@ impl Protocol for Broadcast {
                 }
                 Decoded::Close { code } => {
                     self.endpoint.closed(&mut receiver.line, code, out);
-                    if self.lacks(receiver) {
+                    if Everyone::lacks(self, receiver) {
                         return Err(ErrorKind::CloseBeforeAnswer);
                     }
                     answers.closing();

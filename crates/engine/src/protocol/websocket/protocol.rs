@@ -10,7 +10,7 @@ use super::session::Decoded;
 use crate::error::EngineError;
 use crate::protocol::order::ByTag;
 use crate::protocol::outgoing::Frames;
-use crate::protocol::{Alike, Answers, End, Greeted, Greeting, Greets, Protocol, Step};
+use crate::protocol::{Alike, Answers, Asker, End, Greeted, Greeting, Greets, Protocol, Step};
 use crate::request::check::NO_STATUS;
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
@@ -51,6 +51,7 @@ impl Protocol for WebSocket {
     type Order = ByTag;
     type Greeting = Upgrade;
     type Variation = Alike;
+    type Reach = Asker;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         line::wire(spec)

@@ -313,9 +313,7 @@ impl<S: Stack> Core<'_, S> {
             if S::Protocol::VARIES {
                 self.step_failed(slot, &request, kind);
             }
-            if S::Protocol::GATHERS {
-                self.cancel(slot, *tag);
-            }
+            self.cancelled_for_all(slot, *tag);
         }
         self.connections[slot as usize].in_flight = 0;
         self.open_requests -= tags.len() as u64;
@@ -359,7 +357,7 @@ impl<S: Stack> Core<'_, S> {
 
     /// Counts what each connection got in a stretch that ends, and begins anew.
     pub(in crate::worker) fn close_accounts(&mut self, stretch: usize) {
-        if S::Protocol::GATHERS {
+        if !Self::ACCOUNTS_BY_CONNECTION {
             return;
         }
         for slot in 0..self.connections.len() as u32 {

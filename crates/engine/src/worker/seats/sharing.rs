@@ -222,10 +222,7 @@ impl Seating for ByTag {
 
     #[inline]
     fn take_out<S: Stack>(core: &mut Core<'_, S>, (slot, tag): Place) -> InFlight {
-        // What was read in one go frees a connection that was full (`freed`).
-        if S::Protocol::GATHERS {
-            core.connections[slot as usize].free_at = core.arrived;
-        }
+        core.freed_by_all(slot);
         core.flights.take_out(slot, tag)
     }
 
@@ -458,13 +455,6 @@ impl<S: Stack> Core<'_, S> {
         step
     }
 
-    /// Every connection has the answer: it arrived when the last one had it, whichever was read
-    /// last.
-    pub(in crate::worker) fn take_last(&mut self, slot: u32, tag: u32) {
-        let answering = self.streams.answering(slot, tag);
-        (self.arrived, self.is_stamped) = (answering.last_at, !answering.is_unstamped);
-    }
-
     /// A connection that was full takes requests again, since `at`. It was the server that kept
     /// them waiting until then.
     #[inline]
@@ -584,8 +574,7 @@ impl<S: Stack> Worker<'_, S> {
         for tag in self.core.take_parked(slot) {
             self.core.flights.place(slot, tag).stretch = IDLE;
         }
-        if S::Protocol::GATHERS {
-            let why = self.core.streams.missing.unwrap_or(ErrorKind::CloseBeforeAnswer);
+        if let Some(why) = self.core.missed_by_some() {
             return self.give_up(slot, why, now);
         }
         self.drop_connection(slot);

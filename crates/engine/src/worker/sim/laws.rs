@@ -21,7 +21,7 @@ use crate::protocol::http1::Http1;
 use crate::protocol::http2::Http2;
 use crate::protocol::order::ByTag;
 use crate::protocol::tests::{Echo, put};
-use crate::protocol::{Alike, Answers, AtOnce, End, Protocol, Step};
+use crate::protocol::{Alike, Answers, Asker, AtOnce, End, Protocol, Step};
 use crate::request::drawn::Value;
 use crate::request::wire::Wire;
 use crate::transport::Tcp;
@@ -317,6 +317,7 @@ impl Protocol for Narrow {
     type Order = ByTag;
     type Greeting = AtOnce;
     type Variation = Alike;
+    type Reach = Asker;
 
     fn wire(spec: &LoadSpec) -> Result<Wire, EngineError> {
         Echo::wire(spec)
