@@ -4,6 +4,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
+use pippin_model::plan::limits;
 use pippin_model::plan::scan::Values;
 use pippin_model::scenario::mix::Named;
 use pippin_model::text::units::Spread;
@@ -258,6 +259,12 @@ pub struct RunArguments {
     /// Workers of every target; by default as many as it has processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,
+    /// Processor time that each target may use, by a control group: 0.5 is half of one processor.
+    #[arg(long, value_name = "PROCESSORS", value_parser = limits::parse_cpus)]
+    pub cpu: Option<f64>,
+    /// Memory that each target may use, by a control group: 256M, 1G.
+    #[arg(long, value_name = "BYTES", value_parser = limits::parse_memory)]
+    pub memory: Option<u64>,
     /// Device plans: this fraction of the devices, as 1/10 or 0.1.
     #[arg(long, value_name = "FRACTION", value_parser = values::fraction)]
     pub scale: Option<f64>,

@@ -131,6 +131,55 @@ pub fn own_unified(files: &KernelFiles) -> Option<PathBuf> {
     Some(files.path(folder.trim_start_matches('/')))
 }
 
+/// The groups of this process in the hierarchy that has a controller, from the top to its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// Whether the hierarchy is of version 2.
+    pub unified: bool,
+    /// Their folders.
+    pub folders: Vec<PathBuf>,
+}
+
+/// The groups of this process that `controller` (`cpu`, `memory`) could limit; `None` if no mounted
+/// hierarchy has it.
+#[must_use]
+pub fn chain(files: &KernelFiles, controller: &str) -> Option<Chain> {
+    let memberships = parse_memberships(&files.text("proc/self/cgroup")?);
+    let mounts = parse_mounts(&files.text("proc/self/mountinfo")?);
+    let names = |text: String| text.split_whitespace().any(|name| name == controller);
+    let has_it = |mount: &&Mount| {
+        let listed = format!("{}/cgroup.controllers", mount.point.trim_start_matches('/'));
+        if mount.unified {
+            files.text(&listed).is_some_and(names)
+        } else {
+            mount.options.iter().any(|option| option == controller)
+        }
+    };
+    let mount = mounts.iter().find(has_it)?;
+    let is_there = |membership: &&Membership| {
+        if mount.unified {
+            membership.controllers.is_empty()
+        } else {
+            membership.controllers.iter().any(|name| name == controller)
+        }
+    };
+    let membership = memberships.iter().find(is_there)?;
+    let folders = folders(mount, &membership.path);
+    let folders = folders.iter().map(|folder| files.path(folder.trim_start_matches('/'))).collect();
+    Some(Chain { unified: mount.unified, folders })
+}
+
+/// How many processes the kernel has killed in a group because it reached its limit of memory:
+/// `oom_kill` of version 2's `memory.events`, and of version 1's `memory.oom_control` (since Linux
+/// 4.13); `None` if neither can be read.
+#[must_use]
+pub fn killed_for_memory(folder: &Path) -> Option<u64> {
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+    let text = text("memory.events").or_else(|| text("memory.oom_control"))?;
+    let value = text.lines().find_map(|line| line.strip_prefix("oom_kill "))?;
+    value.trim().parse().ok()
+}
+
 /// Creates a group below this process's own and removes it.
 ///
 /// # Errors
@@ -303,6 +352,41 @@ mod tests {
         let (_root, files) =
             host(&[("proc/self/cgroup", "4:memory:/a\n"), ("proc/self/mountinfo", V1_MOUNTS)]);
         assert_eq!(own_unified(&files), None);
+    }
+
+    #[test]
+    fn the_groups_that_a_controller_could_limit_are_found_in_both_versions() {
+        let (root, files) = host(&[
+            ("proc/self/cgroup", "9:name=systemd:/docker/abc\n4:memory:/docker/abc/x\n0::/\n"),
+            ("proc/self/mountinfo", V1_MOUNTS),
+        ]);
+        let found = chain(&files, "memory").unwrap();
+        let folder = |name: &str| root.path().join("sys/fs/cgroup").join(name);
+        assert!(!found.unified);
+        assert_eq!(found.folders, [folder("memory"), folder("memory/x")]);
+        assert_eq!(chain(&files, "cpu"), None, "the process is in no such group");
+        let (root, files) = host(&[
+            ("proc/self/cgroup", "0::/user.slice/x.scope\n"),
+            ("proc/self/mountinfo", V2_MOUNT),
+            ("sys/fs/cgroup/cgroup.controllers", "cpuset cpu memory pids\n"),
+        ]);
+        let found = chain(&files, "memory").unwrap();
+        let top = root.path().join("sys/fs/cgroup");
+        assert!(found.unified);
+        let below = ["user.slice", "user.slice/x.scope"].map(|name| top.join(name));
+        assert_eq!(found.folders, [vec![top.clone()], below.to_vec()].concat());
+        assert_eq!(chain(&files, "io"), None);
+    }
+
+    #[test]
+    fn who_was_killed_is_counted_in_both_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(killed_for_memory(folder.path()), None);
+        let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        put("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+        assert_eq!(killed_for_memory(folder.path()), Some(2));
+        put("memory.events", "low 0\nhigh 0\nmax 31\noom 1\noom_kill 1\n");
+        assert_eq!(killed_for_memory(folder.path()), Some(1));
     }
 
     #[test]

@@ -80,6 +80,7 @@ mod interruption;
 mod kills;
 mod life;
 mod lifecycle;
+mod limits;
 mod load;
 mod mcp;
 mod mixes;

@@ -22,8 +22,8 @@ const GROUP: u16 = 0;
 /// (io_uring_prep_recvmsg_multishot(3)).
 const OUT_BYTES: usize = 16;
 const AHEAD_BYTES: usize = OUT_BYTES + CONTROL_BYTES;
-/// Room for 16 KiB behind it, in whole cache lines.
-const BUFFER_BYTES: usize = 16 * 1024 + AHEAD_BYTES.next_multiple_of(64);
+/// Room for 64 KiB behind it, in whole cache lines: each receive of a long body costs about as much as any other.
+const BUFFER_BYTES: usize = 64 * 1024 + AHEAD_BYTES.next_multiple_of(64);
 const SUBMISSIONS: u32 = 256;
 /// IORING_ENTER_GETEVENTS.
 const GET_EVENTS: u32 = 1;

@@ -15,6 +15,7 @@ pub mod many;
 pub mod passed;
 
 use pippin_model::load::{LoadSpec, Protocol, StopRule};
+use pippin_model::plan::limits::Limits;
 use pippin_model::result::LoadResult;
 use pippin_model::target::TargetId;
 use pippin_model::target::conformance::Conformance;
@@ -223,6 +224,7 @@ impl Checker<'_> {
         let start = StartSettings {
             cpus: affinity::available(),
             workers: WORKERS,
+            limits: Limits::default(),
             database_pool: DATABASE_POOL,
             more: &[],
             folder: self.folder,

@@ -113,7 +113,7 @@ impl Supervised {
     }
 
     /// Starts the command in this control group. The supervisor stays outside of it, and
-    /// starts the command without it if the group cannot be entered.
+    /// starts the command without it if the group cannot be entered ([`Self::is_grouped`]).
     ///
     /// # Errors
     /// As [`Self::start`].
@@ -143,8 +143,8 @@ impl Supervised {
         if launch.apart {
             supervisor.arg(APART);
         }
-        if let Some(group) = group {
-            supervisor.arg("--group").arg(group.folder());
+        for folder in group.into_iter().flat_map(Group::folders) {
+            supervisor.arg("--group").arg(folder);
         }
         supervisor.arg("--").args(&launch.command).env_clear().envs(&launch.env);
         supervisor.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());

@@ -7,7 +7,7 @@
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `started PID GROUPED` | the command runs. GROUPED is 1 if it began in its control group |
+//! | `started PID GROUPED` | the command runs. GROUPED is 1 if it began in its control groups |
 //! | `failed MESSAGE` | the command could not be executed |
 //! | `log_cut` | the log became so long that only its beginning and its end are kept |
 //! | `used WALL CPU MEMORY` | how long the main process lived and its CPU time (nanoseconds), its peak resident memory (bytes) |
@@ -17,7 +17,7 @@
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -45,8 +45,8 @@ pub struct Orders {
     pub folder: PathBuf,
     /// The processors it may use; empty for all.
     pub cpus: CpuSet,
-    /// The folder of the control group that it enters, and that is removed after it.
-    pub group: Option<PathBuf>,
+    /// The folders of the control groups that it enters, and that are removed after it if nobody else is left to do that.
+    pub groups: Vec<PathBuf>,
     /// It is to see its own processes and no others, where that is allowed.
     pub apart: bool,
     /// The signal that stops it cleanly.
@@ -76,7 +76,11 @@ impl Orders {
             errors: value("--errors").map(Into::into),
             folder: value("--folder")?.into(),
             cpus: value("--cpus").and_then(|cpus| CpuSet::parse(cpus).ok()).unwrap_or_default(),
-            group: value("--group").map(Into::into),
+            groups: options
+                .windows(2)
+                .filter(|pair| pair[0] == "--group")
+                .map(|pair| PathBuf::from(&pair[1]))
+                .collect(),
             apart: options.iter().any(|option| option == APART),
             stop,
             grace: Duration::from_millis(value("--grace-ms")?.parse().ok()?),
@@ -101,7 +105,10 @@ fn supervise(orders: &Orders) -> i32 {
     match Supervisor::start(orders) {
         Ok(mut supervisor) => {
             supervisor.watch();
-            orders.group.as_deref().into_iter().for_each(group::remove);
+            // Who started it reads what the groups say of the end, and removes them.
+            if supervisor.is_alone() {
+                orders.groups.iter().for_each(|folder| group::remove(folder));
+            }
             0
         }
         Err(error) => {
@@ -172,8 +179,12 @@ impl<'a> Supervisor<'a> {
         let log = open(&orders.log)?;
         let errors = orders.errors.as_ref().map_or_else(|| log.try_clone(), open)?;
         let cpus = (!orders.cpus.is_empty()).then(|| affinity::kernel_set(&orders.cpus));
-        let procs = orders.group.as_ref().map(|folder| folder.join("cgroup.procs"));
-        let entrance = procs.and_then(|procs| OpenOptions::new().write(true).open(procs).ok());
+        let entrance = |folder: &PathBuf| {
+            OpenOptions::new().write(true).open(folder.join("cgroup.procs")).ok()
+        };
+        // All of them, or none.
+        let entrances: Option<Vec<_>> = orders.groups.iter().map(entrance).collect();
+        let entrances = entrances.unwrap_or_default();
         let keeper = if orders.apart { apart::begin()? } else { None };
         // After the keeper, which would hold an end of it open.
         let (mut entries, entry) = io::pipe()?;
@@ -193,7 +204,8 @@ impl<'a> Supervisor<'a> {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 // 0 means the writing process. It says itself that it entered, because it may leave
                 // before anybody looks.
-                if entrance.as_ref().is_some_and(|mut entrance| entrance.write(b"0").is_ok()) {
+                let has_entered = |mut entrance: &File| entrance.write(b"0").is_ok();
+                if !entrances.is_empty() && entrances.iter().all(has_entered) {
                     let _ = (&entry).write(b"1");
                 }
                 if is_apart {
@@ -211,6 +223,13 @@ impl<'a> Supervisor<'a> {
         say(&format!("started {main} {grouped}"));
         let log = Some(log::Bounded::new(log, log::MOST_BYTES));
         Ok(Self { orders, parent, main, keeper, begin, signals, log })
+    }
+
+    /// Whether the process that started this one is gone.
+    fn is_alone(&self) -> bool {
+        // SAFETY: getppid(2) cannot fail.
+        let parent = unsafe { libc::getppid() };
+        parent != self.parent
     }
 
     fn watch(&mut self) {
@@ -276,9 +295,7 @@ impl<'a> Supervisor<'a> {
     }
 
     fn grace(&self) -> Duration {
-        // SAFETY: getppid(2) cannot fail.
-        let orphaned = unsafe { libc::getppid() } != self.parent;
-        if orphaned { self.orders.grace.min(ORPHANS_GRACE) } else { self.orders.grace }
+        if self.is_alone() { self.orders.grace.min(ORPHANS_GRACE) } else { self.orders.grace }
     }
 
     /// Waits until the main process ends, Pippin asks for the end, or Pippin is gone.

@@ -61,6 +61,7 @@ use crate::error::LabError;
 use crate::host::descriptors;
 use crate::install::{self, Installed, Installer, versions};
 use crate::lifecycle::affinity;
+use crate::lifecycle::group::Group;
 use crate::load;
 use crate::run::counting::Counters;
 use crate::run::explaining::Explaining;
@@ -240,7 +241,28 @@ fn resolve(
     walk(plan, workload)?;
     stream(plan, workload)?;
     live_on(plan, workload)?;
+    limited(plan, &targets)?;
     Ok(targets)
+}
+
+/// Limits that cannot be held for these targets, before anything is installed or started.
+fn limited(plan: &Plan, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
+    if plan.limits.is_empty() {
+        return Ok(());
+    }
+    let is_started_elsewhere =
+        |(_, target): &&(TargetId, Target)| matches!(target.kind, Kind::Listening(_));
+    if let Some((id, _)) = targets.iter().find(is_started_elsewhere) {
+        return Err(LabError::User(format!(
+            "{}: {id} runs already, and Pippin can hold only what it starts to limits: write how it is started (`command`), or limit it yourself",
+            plan.limits.options()
+        )));
+    }
+    let is_process = |(_, target): &(TargetId, Target)| !matches!(target.kind, Kind::Image(_));
+    if targets.iter().any(is_process) {
+        Group::make(plan.limits).map_err(LabError::User)?;
+    }
+    Ok(())
 }
 
 /// Whether a proxy leads to a target.
@@ -789,6 +811,7 @@ impl<'a> Execution<'a> {
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),
             workers: self.workers(),
+            limits: self.header().plan.limits,
             database_pool: self.header().plan.database_pool,
             more: extra.environment,
             folder: &self.settings.folder,

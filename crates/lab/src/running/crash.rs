@@ -27,7 +27,7 @@ impl Crash {
     /// one.
     pub fn note(self, load: Option<&LoadResult>, record: &mut TrialRecord) {
         if let Some(Ended { pid, name, at_unix_ns, end }) = self.ended {
-            let after_ns = load.map_or(0, |load| at_unix_ns.saturating_sub(load.started_unix_ns));
+            let after_ns = load.map(|load| at_unix_ns.saturating_sub(load.started_unix_ns));
             record.ended = vec![EndedProcess { pid, name, after_ns }];
             record.server_end = Some(end);
         }

@@ -19,6 +19,7 @@ use pippin_model::load::spoken::Spoken;
 use pippin_model::load::websocket::Messages;
 use pippin_model::load::{LoadSpec, Request, Requests};
 use pippin_model::plan::cpus::CpuSet;
+use pippin_model::plan::limits::Limits;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Exit, Failure, ServerEnd, Stage};
 use pippin_model::verdict::{Caveat, Severity};
@@ -62,6 +63,8 @@ pub struct StartSettings<'a> {
     pub cpus: CpuSet,
     /// `WORKERS`; 1 for a broadcast, where a target starts a process for each.
     pub workers: u32,
+    /// What it may use at the most.
+    pub limits: Limits,
     /// `DATABASE_POOL`.
     pub database_pool: u32,
     /// Variables of this start alone, beside those of its services.
@@ -277,10 +280,16 @@ impl RunningTarget {
             let message = format!("the folder {folder}, in which it is to run, is not there");
             return Err(LabError::target(Stage::Start, message));
         }
-        let group = if container.is_none() { Group::make() } else { None };
+        // A container's runtime makes a group of its own.
+        let group = if container.is_none() { Group::make(settings.limits) } else { Ok(None) };
+        let group = group.map_err(LabError::User)?;
         let keys = Keys::of(id);
         let killed_before = killed_for_memory(&KernelFiles::default());
         let mut process = supervised(&launch, group.as_ref(), keys)?;
+        if group.as_ref().is_some_and(Group::has_limits) && !process.is_grouped() {
+            let message = "it could not enter the control group that holds its limits: run Pippin as root, or leave --cpu and --memory out";
+            return Err(LabError::target(Stage::Start, message));
+        }
         let tls = certificate.as_ref().map(Certificate::trust);
         let way = Way::plain(address)
             .over(tls, spoken.protocol())
@@ -293,7 +302,8 @@ impl RunningTarget {
             keys,
             interrupted,
         )
-        .map_err(|error| beside(&around, error))?;
+        .map_err(|error| beside(&around, error))
+        .map_err(|error| with_reason(group.as_ref(), error))?;
         let group = group.filter(|_| process.is_grouped());
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
@@ -454,7 +464,7 @@ impl RunningTarget {
     /// The folder of its control group, if it has one of its own.
     #[must_use]
     pub fn group(&self) -> Option<&Path> {
-        self.group.as_ref().map(Group::folder)
+        self.group.as_ref().and_then(Group::account)
     }
 
     /// The process below which all of it runs; `None` for what Pippin did not start, and for
@@ -502,7 +512,9 @@ impl RunningTarget {
         let process = self.process.as_mut()?;
         let exit = process.ended()?;
         let killed = killed_for_memory(&KernelFiles::default());
-        let message = format!("{} {exit} while it was measured", self.id);
+        let killed_at_limit = self.group.as_ref().and_then(Group::killed_for_memory);
+        let why = killed_at_limit.map_or(String::new(), |why| format!(": {why}"));
+        let message = format!("{} {exit} while it was measured{why}", self.id);
         let ended = crash::Ended {
             pid: process.main_pid(),
             name: self.name.clone(),
@@ -585,7 +597,23 @@ impl RunningTarget {
             evidence,
             advice: see.clone() + "a server that cannot be stopped cleanly may also have lost work",
         });
-        unclean.chain(gone.log_is_cut.then(cut_log)).chain(doubts).collect()
+        // A target that was killed itself has failed, and says why.
+        let killed = self.group.as_ref().filter(|_| !crashed).and_then(Group::killed_for_memory);
+        unclean
+            .chain(killed.map(memory_limit))
+            .chain(gone.log_is_cut.then(cut_log))
+            .chain(doubts)
+            .collect()
+    }
+}
+
+/// Some of its processes were killed at its limit, and others took their place.
+fn memory_limit(evidence: String) -> Caveat {
+    Caveat {
+        id: "memory_limit".into(),
+        severity: Severity::Suspect,
+        evidence,
+        advice: "what they had under way was lost; give it more memory, or fewer workers".into(),
     }
 }
 
@@ -608,6 +636,17 @@ fn beside(around: &Around, error: LabError) -> LabError {
     match (error, around.dead()) {
         (LabError::Target(failure), Some(dead)) => {
             let message = format!("{}; {}", dead.message, failure.message);
+            LabError::Target(Failure { message, ..failure })
+        }
+        (error, _) => error,
+    }
+}
+
+/// The error of a start, with the limit at which the kernel ended it.
+fn with_reason(group: Option<&Group>, error: LabError) -> LabError {
+    match (error, group.and_then(Group::killed_for_memory)) {
+        (LabError::Target(failure), Some(why)) => {
+            let message = format!("{}: {why}", failure.message);
             LabError::Target(Failure { message, ..failure })
         }
         (error, _) => error,
@@ -717,7 +756,7 @@ fn of_image(
     port: u16,
 ) -> Launch {
     Launch {
-        command: image.start(name, port, &settings.cpus, settings.workers),
+        command: image.start(name, port, settings),
         env: environment::for_runtimes(),
         folder: settings.folder.to_path_buf(),
         log: log_of(id, settings),

@@ -1,6 +1,7 @@
 //! Targets that the command line gives instead of a catalog: URLs, commands, container images. They
 //! are asked one request, which nothing proves, or go through the steps of a file.
 use pippin_model::load::Request;
+use pippin_model::plan::limits::Limits;
 use pippin_model::plan::profile::Profile;
 use pippin_model::plan::{EXTRA_TIME, Plan, PlanCpus};
 use pippin_model::request::secrets::without_values;
@@ -233,6 +234,7 @@ pub fn plan(
         extra_time: EXTRA_TIME,
         profile,
         workers: None,
+        limits: Limits::default(),
         database_pool: 0,
         upstream_delay_ns: 0,
         errors_allowed: 0.001,

@@ -1,6 +1,5 @@
 //! Container images as targets: docker or podman starts them on the loopback and on the target's
 //! processors.
-use pippin_model::plan::cpus::CpuSet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +7,7 @@ use std::sync::OnceLock;
 
 use crate::lifecycle::environment::{find_program, for_runtimes};
 use crate::lifecycle::short_command::{self, Output};
+use crate::running::StartSettings;
 
 /// The programs that can run images, in order of preference.
 const RUNTIMES: [&str; 2] = ["docker", "podman"];
@@ -84,11 +84,19 @@ impl Image {
     /// An image that declares one port gets it published. Any other shares the host's network, and
     /// must listen on PORT.
     #[must_use]
-    pub fn start(&self, name: &str, port: u16, cpus: &CpuSet, workers: u32) -> Vec<String> {
+    pub fn start(&self, name: &str, port: u16, settings: &StartSettings<'_>) -> Vec<String> {
+        let StartSettings { cpus, workers, limits, .. } = settings;
         let mut words: Vec<String> =
             [&program(), "run", "--rm", "--pull=never", "--name", name].map(String::from).to_vec();
         if !cpus.is_empty() {
             words.push(format!("--cpuset-cpus={cpus}"));
+        }
+        if let Some(cpus) = limits.cpus {
+            words.push(format!("--cpus={cpus}"));
+        }
+        if let Some(bytes) = limits.memory_bytes {
+            words.push(format!("--memory={bytes}b"));
+            words.push(format!("--memory-swap={bytes}b"));
         }
         let mut set = |name: &str, value: &str| words.push(format!("--env={name}={value}"));
         set("WORKERS", &workers.to_string());

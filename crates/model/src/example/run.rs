@@ -7,6 +7,7 @@ use super::slices::Rounds;
 use super::{ExampleTrial, SECOND, STARTED_UNIX_NS, caveat, failed};
 use crate::host::fingerprint::Fingerprint;
 use crate::plan::cpus::CpuSet;
+use crate::plan::limits::Limits;
 use crate::plan::objective::Objective;
 use crate::plan::profile::{Arrivals, Profile, StopRule, WarmUp};
 use crate::plan::published::Published;
@@ -161,6 +162,7 @@ pub fn header(plan: &str, title: &str, profile: Profile, targets: &[&str]) -> Ru
             extra_time: EXTRA_TIME,
             profile,
             workers: None,
+            limits: Limits::default(),
             database_pool: 20,
             upstream_delay_ns: 500_000_000,
             errors_allowed: 0.001,

@@ -6,11 +6,13 @@
 //! | [`objective`] | the bounds of a capacity search |
 //! | [`cpus`] | sets of processors, and which role runs on which |
 //! | [`goal`] | when a run has measured enough |
+//! | [`limits`] | what a target may use at the most |
 //! | [`plan_options`] | what a plan may ask for beyond its load |
 //! | [`published`] | published figures of other benchmarks |
 //! | [`scan`] | a parameter whose values are compared |
 pub mod cpus;
 pub mod goal;
+pub mod limits;
 pub mod objective;
 pub mod plan_options;
 pub mod profile;
@@ -23,6 +25,7 @@ use std::path::Path;
 
 use crate::plan::cpus::CpuSet;
 use crate::plan::goal::{FEWEST_REPETITIONS, Goal};
+use crate::plan::limits::{Limits, parse_cpus, parse_memory};
 pub use crate::plan::plan_options::PlanOptions;
 use crate::plan::profile::{OneOrMany, Profile, RawProfile};
 use crate::plan::published::Published;
@@ -72,6 +75,9 @@ pub struct Plan {
     pub profile: Profile,
     /// `WORKERS` of every target; `None` is the number of its processors.
     pub workers: Option<u32>,
+    /// What each target may use at the most.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
     /// `DATABASE_POOL` of every target.
     pub database_pool: u32,
     /// The delay of the slow upstream, in nanoseconds.
@@ -146,6 +152,10 @@ pub(crate) struct RawPlan {
     slice: Option<String>,
     extra_time: Option<String>,
     workers: Option<u32>,
+    /// How many processors' time each target may use.
+    cpu: Option<f64>,
+    /// How much memory each target may use.
+    memory: Option<String>,
     database_pool: Option<u32>,
     upstream_delay: Option<String>,
     errors_allowed: Option<String>,
@@ -309,6 +319,11 @@ impl Plan {
         if let Some(workers) = options.workers {
             changed.push(format!("{workers} workers (--workers)"));
         }
+        if !options.limits.is_empty() {
+            let limits = options.limits;
+            changed.push(format!("each target gets {} ({})", limits.words(), limits.options()));
+        }
+        let limits = options.limits.or(written_limits(raw.cpu, raw.memory.as_deref())?);
         Ok(Self {
             title: raw.title.unwrap_or_else(|| id.clone()),
             id,
@@ -330,6 +345,7 @@ impl Plan {
                 .workers
                 .map(|count| at_least_one("workers", count, "remove it for one per processor"))
                 .transpose()?),
+            limits,
             database_pool: at_least_one(
                 "database_pool",
                 raw.database_pool.unwrap_or(20),
@@ -351,6 +367,20 @@ impl Plan {
             changed,
         })
     }
+}
+
+/// The limits of the file.
+fn written_limits(cpu: Option<f64>, memory: Option<&str>) -> Result<Limits, String> {
+    Ok(Limits {
+        cpus: cpu
+            .map(|cpus| parse_cpus(&cpus.to_string()))
+            .transpose()
+            .map_err(|error| format!("cpu: {error}"))?,
+        memory_bytes: memory
+            .map(parse_memory)
+            .transpose()
+            .map_err(|error| format!("memory: {error}"))?,
+    })
 }
 
 fn gates(require: &[String], fail_if: &[String]) -> Result<Vec<Gate>, String> {

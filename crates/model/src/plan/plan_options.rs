@@ -1,5 +1,6 @@
 //! Changes to a plan from the command line, and their words in the report.
 use crate::plan::goal::Goal;
+use crate::plan::limits::Limits;
 use crate::plan::profile::Profile;
 use crate::schedule::Schedule;
 use crate::target::TargetId;
@@ -22,6 +23,8 @@ pub struct PlanOptions {
     pub goal: Option<Goal>,
     /// `WORKERS` of every target.
     pub workers: Option<u32>,
+    /// What each target may use at the most, in place of what the plan says.
+    pub limits: Limits,
     /// Devices only: the number of devices times this factor, with all times kept.
     pub scale: Option<f64>,
     /// Devices only: lengths of ramp-up, sustained part and ramp-down, in nanoseconds.

@@ -29,6 +29,7 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
         must("workload's contract", contract(&header.workload)),
         must("profile", json(&plan.profile)),
         must("workers", text(plan.workers)),
+        must("limits of each target", plan.limits.words()),
         must("processors by role", json(&plan.cpus)),
         must("database pool", plan.database_pool.to_string()),
         must("upstream's delay in ns", plan.upstream_delay_ns.to_string()),
@@ -164,6 +165,7 @@ mod tests {
         assert!(changed(|other| other.plan.profile.connections.count += 1));
         assert!(changed(|other| other.host.cpus += 2));
         assert!(changed(|other| other.plan.workers = Some(7)));
+        assert!(changed(|other| other.plan.limits.memory_bytes = Some(1 << 28)));
         assert!(!changed(|other| other.host.kernel = Some("7.0".into())));
         assert!(!changed(|other| other.seed += 1));
     }

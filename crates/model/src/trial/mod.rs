@@ -116,8 +116,9 @@ pub struct EndedProcess {
     pub pid: i32,
     /// Its name in the kernel.
     pub name: String,
-    /// From the begin of the load until its end was seen, nanoseconds.
-    pub after_ns: u64,
+    /// From the begin of the load until its end was seen, nanoseconds; `None` if no load is known that
+    /// had begun.
+    pub after_ns: Option<u64>,
 }
 
 /// What is known about the end of a server after which nobody listened.

@@ -1,6 +1,7 @@
 //! What was done, when and how.
 use pippin_model::figure::RankedBy;
 use pippin_model::host::fingerprint::Fingerprint;
+use pippin_model::plan::Plan;
 use pippin_model::plan::cpus::CpuSplit;
 use pippin_model::plan::profile::{Arrivals, Connections, Profile, Schedule, Stage, Steps, WarmUp};
 use pippin_model::run::labels::Labels;
@@ -73,7 +74,7 @@ impl RunFacts {
             title: plan.title.clone(),
             summary: plan.summary.clone(),
             profile: plan.profile.kind().into(),
-            load: with_changes(in_words(&plan.profile), &plan.changed),
+            load: with_changes(with_limits(plan), &plan.changed),
             ranked_by: RankedBy::from_profile(&plan.profile),
             reference: None,
             slices: SliceCounts::from_trials(&record.trials),
@@ -132,6 +133,16 @@ fn who_ran_where(split: &CpuSplit) -> Option<String> {
 
 /// Adds a note if the command line changed the plan, because then it is no longer the published
 /// experiment.
+/// How load is applied, and what each target may use meanwhile, unless the command line says so.
+fn with_limits(plan: &Plan) -> String {
+    let load = in_words(&plan.profile);
+    let words = plan.limits.words();
+    if words.is_empty() || plan.changed.iter().any(|changed| changed.contains(&words)) {
+        return load;
+    }
+    format!("{load}, each target with {words}")
+}
+
 fn with_changes(load: String, changed: &[String]) -> String {
     if changed.is_empty() {
         load

@@ -1,7 +1,7 @@
 //! INVALID: the server ended while it was loaded. SUSPECT or NOTE: processes of it ended and others
 //! went on.
 use pippin_model::text::units::{counted, format_ns};
-use pippin_model::trial::Exit;
+use pippin_model::trial::{EndedProcess, Exit};
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::UNKNOWN;
@@ -43,8 +43,7 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let end = evidence.record.server_end.as_ref()?;
     let last = evidence.record.ended.last()?;
     let how = end.exit.map_or_else(|| "ended".into(), |exit| exit.to_string());
-    let (pid, name, after) = (last.pid, &last.name, format_ns(last.after_ns));
-    let mut seen = format!("process {pid} ({name}) {how} {after} into the load");
+    let mut seen = format!("process {} ({}) {how}{}", last.pid, last.name, into_the_load(last));
     if end.exit.is_none() {
         seen.push_str(", and nobody listened any more");
     }
@@ -63,6 +62,11 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     Some(caveat("server_ended", Severity::Invalid, seen, advice))
 }
 
+/// When a process ended, where that is known.
+fn into_the_load(ended: &EndedProcess) -> String {
+    ended.after_ns.map_or(String::new(), |after| format!(" {} into the load", format_ns(after)))
+}
+
 /// Whether processes of the server ended while others went on.
 pub fn judge_replaced(evidence: &Evidence) -> Option<Caveat> {
     let ended = &evidence.record.ended;
@@ -71,7 +75,7 @@ pub fn judge_replaced(evidence: &Evidence) -> Option<Caveat> {
     }
     let names: Vec<String> = ended
         .iter()
-        .map(|one| format!("{} ({}) {} into the load", one.pid, one.name, format_ns(one.after_ns)))
+        .map(|one| format!("{} ({}){}", one.pid, one.name, into_the_load(one)))
         .collect();
     let (whole_ns, unseen_ns) = evidence
         .record
@@ -111,10 +115,10 @@ mod tests {
     use crate::judge::{Context, EXPLANATIONS, TRIAL_JUDGES, judge_trial};
     use pippin_model::example::ExampleTrial;
     use pippin_model::result::ErrorKind;
-    use pippin_model::trial::{EndedProcess, Failure, ServerEnd, Stage, TrialRecord};
+    use pippin_model::trial::{Failure, ServerEnd, Stage, TrialRecord};
 
     fn ended(record: &mut TrialRecord) {
-        let one = EndedProcess { pid: 77, name: "node".into(), after_ns: 1_000_000_000 };
+        let one = EndedProcess { pid: 77, name: "node".into(), after_ns: Some(1_000_000_000) };
         record.ended = vec![one];
     }
 

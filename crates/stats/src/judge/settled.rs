@@ -9,8 +9,9 @@ use super::{Context, judge_trial};
 
 /// The caveats that are seen where a target is started and stopped, with their severity. Nothing else in
 /// a record shows them again.
-pub const SEEN_AT_THE_STOP: [(&str, Severity); 3] = [
+pub const SEEN_AT_THE_STOP: [(&str, Severity); 4] = [
     ("unclean_stop", Severity::Suspect),
+    ("memory_limit", Severity::Suspect),
     ("log_cut", Severity::Note),
     ("database_shared", Severity::Suspect),
 ];

@@ -1,0 +1,131 @@
+//! Limits of processor time and memory, held by control groups.
+use super::support::{Checkout, Outcome, cheat};
+use pippin_model::host::usage::Role;
+use pippin_model::trial::{Stage, TrialRecord};
+use pippin_testing::skipped::skip;
+
+/// Keeps a mebibyte for each request.
+const KEEPER: &str = r#"import http.server, os, sys
+
+kept = []
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        kept.append(b"x" * (1 << 20))
+        self.send_response(200)
+        self.send_header("Content-Length", "12")
+        self.end_headers()
+        self.wfile.write(b"Hello World!")
+
+    def log_message(self, *words):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+# With a master, a worker takes the place of one that was killed.
+while "master" in sys.argv and os.fork():
+    os.wait()
+server.serve_forever()
+"#;
+
+/// A project with these targets.
+fn project(targets: &str, names: &str, more: &str) -> Checkout {
+    let checkout = Checkout::new();
+    for folder in ["targets", "workloads", "plans"] {
+        std::fs::remove_dir_all(checkout.path().join(folder)).unwrap();
+    }
+    checkout.write("keeper.py", KEEPER);
+    checkout.write(
+        "pippin.toml",
+        &format!(
+            "{targets}\n[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ status = 200 }}\n\
+             [plan.ci]\nworkload = \"home\"\ntargets = [{names}]\nrepetitions = 1\n{more}\n\
+             profile = {{ kind = \"closed\", connections = 4, duration = \"2s\", warm_up = \"none\" }}\n\
+             cpus = {{ share = true }}\n"
+        ),
+    );
+    checkout
+}
+
+const KEEPS: &str =
+    "[target.keeper]\ncommand = \"python3 keeper.py {PORT}\"\nserves = [\"home\"]\n";
+const WITH_A_MASTER: &str =
+    "[target.keeper]\ncommand = \"python3 keeper.py {PORT} master\"\nserves = [\"home\"]\n";
+
+/// The trial of a run; `None` where this machine cannot hold limits, which is then said.
+fn only_trial(test: &str, checkout: &Checkout, outcome: &Outcome) -> Option<TrialRecord> {
+    if outcome.has("cannot be held to") {
+        skip(test, outcome.stderr.lines().next().unwrap_or_default());
+        return None;
+    }
+    let run = checkout.store().load("latest").unwrap();
+    assert_eq!(run.trials.len(), 1, "{outcome}");
+    run.trials.into_iter().next()
+}
+
+#[test]
+fn a_target_that_needs_more_than_its_memory_has_failed_and_the_limit_is_named() {
+    let checkout = project(KEEPS, "\"keeper\"", "");
+    let outcome = checkout.pippin(&["run", "ci", "--memory", "64M"]);
+    let Some(trial) = only_trial("memory", &checkout, &outcome) else { return };
+    let failure = trial.failure.unwrap_or_else(|| panic!("it has not failed: {outcome}"));
+    assert_eq!(failure.stage, Stage::Load, "{}", failure.message);
+    assert!(
+        failure.message.contains("killed")
+            && failure
+                .message
+                .contains("more than the 64 MiB of memory that it may use (--memory)"),
+        "{}",
+        failure.message
+    );
+    outcome.says(&["gets 64 MiB of memory (--memory)"]);
+    checkout.left_nothing();
+}
+
+#[test]
+fn workers_that_need_more_than_the_memory_are_counted_while_their_master_lives() {
+    let checkout = project(WITH_A_MASTER, "\"keeper\"", "");
+    let outcome = checkout.pippin(&["run", "ci", "--memory", "64M"]);
+    let Some(trial) = only_trial("memory of workers", &checkout, &outcome) else { return };
+    let seen = trial.caveats.iter().find(|caveat| caveat.id == "memory_limit");
+    let seen = seen.unwrap_or_else(|| panic!("it is not named: {outcome}"));
+    assert!(seen.evidence.contains("more than the 64 MiB of memory"), "{}", seen.evidence);
+    checkout.left_nothing();
+}
+
+#[test]
+fn a_target_gets_the_processor_time_that_it_may_use_and_no_more() {
+    let target = format!(
+        "[target.right]\ncommand = \"'{}' right\"\nserves = [\"home\"]\n",
+        cheat().display()
+    );
+    let checkout = project(&target, "\"right\"", "cpu = 0.2");
+    let outcome = checkout.pippin(&["run", "ci"]);
+    let Some(trial) = only_trial("cpu", &checkout, &outcome) else { return };
+    let usage = trial.usage.as_ref().unwrap_or_else(|| panic!("{outcome}"));
+    // The kernel's account of the group, over a load whose ends lie anywhere in periods of 100 ms.
+    let used = usage.roles[&Role::Target].cores.unwrap();
+    assert!(used < 0.3, "{used} processors: {outcome}");
+    let may_use = usage.may_use.as_ref().unwrap();
+    assert_eq!(may_use.quota, Some(0.2), "{outcome}");
+    outcome.says(&["each target with 0.2 processors"]);
+}
+
+#[test]
+fn limits_that_cannot_be_held_or_read_are_refused() {
+    let checkout = project(KEEPS, "\"keeper\"", "");
+    let refused = |options: &[&str], texts: &[&str]| {
+        checkout.pippin(&[&["run", "ci"], options].concat()).is_a_user_error(texts);
+    };
+    refused(&["--memory", "256"], &["`256` is not an amount of memory: write 256M or 1G"]);
+    refused(&["--memory", "1M"], &["at least 4M"]);
+    refused(&["--cpu", "50%"], &["`50%` is not a number of processors"]);
+    let listening = "[target.there]\nurl = \"http://127.0.0.1:9/\"\nserves = [\"home\"]\n";
+    project(listening, "\"there\"", "memory = \"64M\"")
+        .pippin(&["run", "ci"])
+        .is_a_user_error(&["--memory: own/there runs already"]);
+    project(KEEPS, "\"keeper\"", "memory = \"much\"")
+        .pippin(&["run", "ci"])
+        .is_a_user_error(&["memory: `much` is not an amount of memory"]);
+}
