@@ -263,7 +263,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "PROCESSORS", value_parser = limits::parse_cpus)]
     pub cpu: Option<f64>,
     /// Memory that each target may use, by a control group: 256M, 1G.
-    #[arg(long, value_name = "BYTES", value_parser = limits::parse_memory)]
+    #[arg(long, value_name = "SIZE", value_parser = limits::parse_memory)]
     pub memory: Option<u64>,
     /// Device plans: this fraction of the devices, as 1/10 or 0.1.
     #[arg(long, value_name = "FRACTION", value_parser = values::fraction)]

@@ -11,7 +11,7 @@ use crate::pieces::Piece;
 use crate::probe::RunOrder;
 
 /// The version of the messages. It rises with every change of their content.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 /// This program's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -131,7 +131,7 @@ pub fn own_unified(files: &KernelFiles) -> Option<PathBuf> {
     Some(files.path(folder.trim_start_matches('/')))
 }
 
-/// The groups of this process in the hierarchy that has a controller, from the top to its own.
+/// The groups of a process in the hierarchy that has a controller, from the top to its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
     /// Whether the hierarchy is of version 2.
@@ -140,11 +140,11 @@ pub struct Chain {
     pub folders: Vec<PathBuf>,
 }
 
-/// The groups of this process that `controller` (`cpu`, `memory`) could limit; `None` if no mounted
-/// hierarchy has it.
+/// The groups of a process (a pid, or `self`) that `controller` (`cpu`, `memory`) could limit; `None` if
+/// no mounted hierarchy has it.
 #[must_use]
-pub fn chain(files: &KernelFiles, controller: &str) -> Option<Chain> {
-    let memberships = parse_memberships(&files.text("proc/self/cgroup")?);
+pub fn chain(files: &KernelFiles, process: &str, controller: &str) -> Option<Chain> {
+    let memberships = parse_memberships(&files.text(&format!("proc/{process}/cgroup"))?);
     let mounts = parse_mounts(&files.text("proc/self/mountinfo")?);
     let names = |text: String| text.split_whitespace().any(|name| name == controller);
     let has_it = |mount: &&Mount| {
@@ -360,22 +360,22 @@ mod tests {
             ("proc/self/cgroup", "9:name=systemd:/docker/abc\n4:memory:/docker/abc/x\n0::/\n"),
             ("proc/self/mountinfo", V1_MOUNTS),
         ]);
-        let found = chain(&files, "memory").unwrap();
+        let found = chain(&files, "self", "memory").unwrap();
         let folder = |name: &str| root.path().join("sys/fs/cgroup").join(name);
         assert!(!found.unified);
         assert_eq!(found.folders, [folder("memory"), folder("memory/x")]);
-        assert_eq!(chain(&files, "cpu"), None, "the process is in no such group");
+        assert_eq!(chain(&files, "self", "cpu"), None, "the process is in no such group");
         let (root, files) = host(&[
             ("proc/self/cgroup", "0::/user.slice/x.scope\n"),
             ("proc/self/mountinfo", V2_MOUNT),
             ("sys/fs/cgroup/cgroup.controllers", "cpuset cpu memory pids\n"),
         ]);
-        let found = chain(&files, "memory").unwrap();
+        let found = chain(&files, "self", "memory").unwrap();
         let top = root.path().join("sys/fs/cgroup");
         assert!(found.unified);
         let below = ["user.slice", "user.slice/x.scope"].map(|name| top.join(name));
         assert_eq!(found.folders, [vec![top.clone()], below.to_vec()].concat());
-        assert_eq!(chain(&files, "io"), None);
+        assert_eq!(chain(&files, "self", "io"), None);
     }
 
     #[test]

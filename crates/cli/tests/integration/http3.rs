@@ -84,16 +84,15 @@ fn each_connection_has_so_many_users_and_the_server_is_measured() {
 fn every_kind_of_load() {
     let server = Server::new();
     let kinds: [&[&str]; 6] = [
-        &["-c", "2", "--streams", "4", "-d", "300ms"],
+        &["-c", "2", "--streams", "4", "-d", "300ms", "--warm-up", "100ms"],
         &["-c", "2", "--streams", "4", "-R", "200/s", "-d", "500ms"],
         &["-c", "2", "--streams", "4", "--stages", "200ms:100,200ms:300"],
         &["--devices", "10", "--think", "20ms", "--ramp", "100ms,400ms,100ms"],
-        &["--streams", "4", "--sweep", "1,2", "-d", "300ms"],
-        &["-c", "2", "--streams", "4", "--network", "10ms,2%", "-d", "1s"],
+        &["--streams", "4", "--sweep", "1,2", "-d", "300ms", "--warm-up", "100ms"],
+        &["-c", "2", "--streams", "4", "--network", "10ms,2%", "-d", "1s", "--warm-up", "100ms"],
     ];
     for kind in kinds {
-        let outcome =
-            server.load(&[&["--quiet", "--json", "-", "--warm-up", "100ms"], kind].concat());
+        let outcome = server.load(&[&["--quiet", "--json", "-"], kind].concat());
         assert!(matches!(outcome.code, Some(0 | 3)), "{kind:?}: {outcome}");
         let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
         for step in json.as_array().cloned().unwrap_or_else(|| vec![json]) {

@@ -387,10 +387,10 @@ impl Uring {
     fn has_room(&mut self, slot: u32, ready: i32) -> Option<Event> {
         let socket = &mut self.sockets[slot as usize];
         socket.waits_for_room = false;
-        if ready & i32::from(libc::POLLOUT) == 0 {
+        if ready & i32::from(libc::POLLERR) != 0 {
             let (stamp, calls) = stamps::departure(socket.fd);
             self.syscalls += calls;
-            if stamp.is_some() {
+            if stamp.is_some() && ready & i32::from(libc::POLLOUT) == 0 {
                 self.wait_for_room(slot);
                 return None;
             }

@@ -11,6 +11,7 @@
 //! version 1 (`admin-guide/cgroup-v1`, `scheduler/sched-bwc.rst`) one for each controller. Where that
 //! is not possible, a target with limits is not started.
 use pippin_model::plan::limits::Limits;
+use pippin_model::text::units::counted;
 use pippin_probe::cgroup::{self, Chain};
 use pippin_probe::kernel_files::KernelFiles;
 use std::fs;
@@ -45,9 +46,11 @@ impl Group {
         if !limits.is_empty() {
             group.limit(files).map_err(|why| {
                 format!(
-                    "{}: a target cannot be held to {} here: {why}. Limits need control groups with the controllers cpu and memory: run Pippin as root, or below your own service manager (systemd-run --user --scope pippin run ...)",
+                    "{}: a target cannot be held to {} here: {why}. Limits need control groups with the controllers cpu and memory{}",
                     limits.options(),
-                    limits.words()
+                    limits.words(),
+                    // SAFETY: geteuid(2) cannot fail.
+                    if unsafe { libc::geteuid() } == 0 { "" } else { ": run Pippin as root" }
                 )
             })?;
         }
@@ -64,51 +67,58 @@ impl Group {
                 .into_iter()
                 .flatten()
                 .collect();
-        for controller in &wanted {
-            let chain = cgroup::chain(files, controller).ok_or_else(|| {
+        // One group for all controllers of a hierarchy.
+        let mut hierarchies: Vec<(Chain, Vec<&str>)> = Vec::new();
+        for controller in wanted {
+            let chain = cgroup::chain(files, "self", controller).ok_or_else(|| {
                 format!("no mounted hierarchy of control groups has the controller {controller}")
             })?;
-            if chain.unified {
-                // One group has all controllers.
-                let folder = make_in_version_2(&chain, &wanted)?;
-                self.account = Some(folder.clone());
-                self.limiting = vec![folder.clone()];
-                return self.write_version_2(&folder);
+            match hierarchies.iter_mut().find(|(other, _)| *other == chain) {
+                Some((_, controllers)) => controllers.push(controller),
+                None => hierarchies.push((chain, vec![controller])),
             }
-            let own = chain.folders.last().ok_or("it has no groups")?;
-            let folder = make_below(own)?;
+        }
+        for (chain, controllers) in &hierarchies {
+            let folder = if chain.unified {
+                make_in_version_2(chain, controllers)?
+            } else {
+                make_below(chain.folders.last().ok_or("it has no groups")?)?
+            };
             self.limiting.push(folder.clone());
-            self.write_version_1(&folder, controller)?;
+            if chain.unified {
+                self.account = Some(folder.clone());
+            }
+            for controller in controllers {
+                self.write(files, &folder, chain.unified, controller)?;
+            }
         }
         Ok(())
     }
 
-    fn write_version_2(&self, folder: &Path) -> Result<(), String> {
-        if let Some(cpus) = self.limits.cpus {
-            write(folder, "cpu.max", &format!("{} {PERIOD_US}", quota_us(cpus)))?;
-        }
-        if let Some(bytes) = self.limits.memory_bytes {
-            write(folder, "memory.max", &bytes.to_string())?;
-            // What lies in swap would be memory beyond the limit. Kernels without swap lack the file.
-            _ = write(folder, "memory.swap.max", "0");
-        }
-        Ok(())
-    }
-
-    fn write_version_1(&self, folder: &Path, controller: &str) -> Result<(), String> {
-        match (controller, self.limits.cpus, self.limits.memory_bytes) {
-            ("cpu", Some(cpus), _) => {
+    fn write(
+        &self,
+        files: &KernelFiles,
+        folder: &Path,
+        unified: bool,
+        controller: &str,
+    ) -> Result<(), String> {
+        let quota_us = self.limits.cpus.map_or(0, quota_us);
+        let bytes = self.limits.memory_bytes.unwrap_or(u64::MAX).to_string();
+        match (controller, unified) {
+            ("cpu", true) => write(folder, "cpu.max", &format!("{quota_us} {PERIOD_US}")),
+            ("cpu", false) => {
                 write(folder, "cpu.cfs_period_us", &PERIOD_US.to_string())?;
-                write(folder, "cpu.cfs_quota_us", &quota_us(cpus).to_string())
+                write(folder, "cpu.cfs_quota_us", &quota_us.to_string())
             }
-            ("memory", _, Some(bytes)) => {
-                write(folder, "memory.limit_in_bytes", &bytes.to_string())?;
-                // As above.
-                _ = write(folder, "memory.memsw.limit_in_bytes", &bytes.to_string());
-                _ = write(folder, "memory.swappiness", "0");
-                Ok(())
+            (_, true) => {
+                write(folder, "memory.max", &bytes)?;
+                close_swap(files, &[write(folder, "memory.swap.max", "0")])
             }
-            _ => Ok(()),
+            (_, false) => {
+                write(folder, "memory.limit_in_bytes", &bytes)?;
+                let both = write(folder, "memory.memsw.limit_in_bytes", &bytes);
+                close_swap(files, &[both, write(folder, "memory.swappiness", "0")])
+            }
         }
     }
 
@@ -130,18 +140,34 @@ impl Group {
         !self.limits.is_empty()
     }
 
-    /// That the kernel has killed processes because they needed more memory than they may have, in
-    /// words; `None` if it has not.
+    /// How many of its processes the kernel has killed for lack of memory; 0 where that is not limited.
     #[must_use]
-    pub fn killed_for_memory(&self) -> Option<String> {
-        let memory = Limits { cpus: None, ..self.limits };
-        let killed = self.limiting.iter().find_map(|folder| cgroup::killed_for_memory(folder))?;
-        (killed > 0 && !memory.is_empty()).then(|| {
-            format!(
-                "the kernel killed {killed} process(es) of it, which needed more than the {} that it may use (--memory)",
-                memory.words()
-            )
-        })
+    pub fn killed_for_memory(&self) -> u64 {
+        self.limiting.iter().find_map(|folder| cgroup::killed_for_memory(folder)).unwrap_or(0)
+    }
+}
+
+/// That the kernel killed so many processes under these limits, in words; `None` for none.
+#[must_use]
+pub fn killed_in_words(killed: u64, limits: Limits) -> Option<String> {
+    let memory = Limits { cpus: None, ..limits };
+    (killed > 0 && !memory.is_empty()).then(|| {
+        format!(
+            "the kernel killed {} of it for lack of memory: it may use {} (--memory)",
+            counted(killed, "process"),
+            memory.words()
+        )
+    })
+}
+
+/// What lies in swap would be memory beyond the limit: one of these ways must have closed it, unless the
+/// machine has none.
+fn close_swap(files: &KernelFiles, ways: &[Result<(), String>]) -> Result<(), String> {
+    // The first line is a heading (proc(5)).
+    let has_swap = files.text("proc/swaps").is_some_and(|text| text.lines().count() > 1);
+    match ways.iter().find(|way| way.is_ok()).or(ways.first()) {
+        Some(Err(error)) if has_swap => Err(format!("swap cannot be closed to it: {error}")),
+        _ => Ok(()),
     }
 }
 
@@ -178,6 +204,12 @@ fn make_in_version_2(chain: &Chain, wanted: &[&str]) -> Result<PathBuf, String> 
             fs::read_to_string(above.join("cgroup.subtree_control")).unwrap_or_default();
         let has = |controller: &&str| handed_on.split_whitespace().any(|name| name == *controller);
         if !wanted.iter().all(has) {
+            if let Some(limit) = own_limit(above) {
+                return Err(format!(
+                    "{} limits this process ({limit}), and a target beside it would be without that",
+                    above.display()
+                ));
+            }
             continue;
         }
         match make_below(above) {
@@ -186,6 +218,15 @@ fn make_in_version_2(chain: &Chain, wanted: &[&str]) -> Result<PathBuf, String> 
         }
     }
     Err(why)
+}
+
+/// The limit of a group of version 2, as it is written there.
+fn own_limit(folder: &Path) -> Option<String> {
+    let read = |name: &str| {
+        let text = fs::read_to_string(folder.join(name)).ok()?;
+        (!text.starts_with("max")).then(|| format!("{name} {}", text.trim()))
+    };
+    read("cpu.max").or_else(|| read("memory.max"))
 }
 
 /// Removes a group. If a process is still in it, the kernel refuses and the group stays.
@@ -263,10 +304,15 @@ mod tests {
         assert_eq!(folder.parent().unwrap(), root.path().join("sys/fs/cgroup/app.slice"));
         assert_eq!(text(folder, "cpu.max"), "50000 100000");
         assert_eq!(text(folder, "memory.max"), "268435456");
-        assert_eq!(group.killed_for_memory(), None);
+        assert_eq!(group.killed_for_memory(), 0);
         fs::write(folder.join("memory.events"), "oom 3\noom_kill 2\n").unwrap();
-        let words = group.killed_for_memory().unwrap();
-        assert!(words.contains("killed 2 process(es)") && words.contains("256 MiB"), "{words}");
+        let words = killed_in_words(group.killed_for_memory(), LIMITS).unwrap();
+        assert!(words.contains("killed 2 processes") && words.contains("256 MiB"), "{words}");
+        drop(group);
+        let scope = "sys/fs/cgroup/app.slice/terminal.scope/cpu.max";
+        fs::write(root.path().join(scope), "100000 100000\n").unwrap();
+        let message = Group::make_from(&files, LIMITS).unwrap_err();
+        assert!(message.contains("limits this process (cpu.max 100000 100000)"), "{message}");
     }
 
     #[test]
@@ -285,6 +331,25 @@ mod tests {
         assert_eq!(text(cpu, "cpu.cfs_quota_us"), "50000");
         assert_eq!(text(memory, "memory.limit_in_bytes"), "268435456");
         assert_eq!(group.folders().count(), 2);
+        let joint = "32 1 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,cpu,memory\n";
+        fs::write(root.path().join("proc/self/mountinfo"), joint).unwrap();
+        fs::write(root.path().join("proc/self/cgroup"), "4:cpu,memory:/a\n").unwrap();
+        let group = Group::make_from(&files, LIMITS).unwrap().unwrap();
+        let [both] = &group.limiting[..] else { panic!("{group:?}") };
+        assert_eq!(text(both, "cpu.cfs_quota_us"), "50000");
+        assert_eq!(text(both, "memory.limit_in_bytes"), "268435456");
+    }
+
+    #[test]
+    fn swap_is_closed_or_the_limit_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let lacking = || write(&folder.path().join("none"), "memory.swap.max", "0");
+        let swaps = "Filename Type Size Used Priority\n/dev/vdb partition 1024 0 -2\n";
+        let (_root, files) = captured(&[("proc/swaps", swaps)]);
+        assert!(close_swap(&files, &[lacking()]).unwrap_err().contains("swap cannot be closed"));
+        assert_eq!(close_swap(&files, &[lacking(), Ok(())]), Ok(()));
+        let (_root, files) = captured(&[("proc/swaps", "Filename Type Size Used Priority\n")]);
+        assert_eq!(close_swap(&files, &[lacking()]), Ok(()), "a machine without swap");
     }
 
     #[test]
@@ -298,7 +363,7 @@ mod tests {
         let refused = |limits| Group::make_from(&files, limits).unwrap_err();
         let message = refused(Limits { cpus: None, ..LIMITS });
         assert!(message.starts_with("--memory: a target cannot be held to 256 MiB"), "{message}");
-        assert!(message.contains("hands its controllers on") && message.contains("as root"));
+        assert!(message.contains("hands its controllers on"), "{message}");
         assert!(
             refused(LIMITS)
                 .contains("no mounted hierarchy of control groups has the controller cpu")

@@ -33,12 +33,13 @@ pub mod steps;
 use pippin_model::load::{Protocol, Scenario, WarmUp};
 use pippin_model::plan::Plan;
 use pippin_model::plan::cpus::{CpuSet, CpuSplit};
+use pippin_model::plan::limits::Limits;
 use pippin_model::plan::profile::{self, Profile};
 use pippin_model::run::labels::Labels;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::target::register::Register;
-use pippin_model::text::units::format_length;
+use pippin_model::text::units::{counted, format_length};
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::Caveat;
 use pippin_model::workload::{Message, Proof, Sample, Service, Workload};
@@ -81,6 +82,8 @@ use crate::verify::{
     self,
     live::{self, Live},
 };
+use pippin_probe::kernel_files::KernelFiles;
+use pippin_probe::memory::parse_meminfo;
 
 /// Whether another repetition is needed after so many of the plan or more, from the trials so far.
 pub type IsOpen<'a> = &'a dyn Fn(&RunHeader, &[TrialRecord], u32) -> bool;
@@ -163,6 +166,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         Some(_) => without_generator(split(&plan)?, &plan, has_services),
         None => split(&plan)?,
     };
+    limited(&plan, &targets, &cpus).map_err(in_plan)?;
     let counters = counting::counters(&plan, &workload, &targets).map_err(in_plan)?;
     something_is_installed(&targets, settings)?;
     std::fs::create_dir_all(&settings.folder)
@@ -241,14 +245,29 @@ fn resolve(
     walk(plan, workload)?;
     stream(plan, workload)?;
     live_on(plan, workload)?;
-    limited(plan, &targets)?;
     Ok(targets)
 }
 
 /// Limits that cannot be held for these targets, before anything is installed or started.
-fn limited(plan: &Plan, targets: &[(TargetId, Target)]) -> Result<(), LabError> {
+fn limited(plan: &Plan, targets: &[(TargetId, Target)], cpus: &CpuSplit) -> Result<(), LabError> {
+    let Limits { cpus: asked_cpus, memory_bytes } = plan.limits;
     if plan.limits.is_empty() {
         return Ok(());
+    }
+    let all = affinity::available();
+    let has = if cpus.target.is_empty() { all.len() } else { cpus.target.len() };
+    if asked_cpus.is_some_and(|asked| asked >= has as f64) {
+        return Err(LabError::User(format!(
+            "--cpu: a target runs on {} here, so that this limit would have no effect: ask for less, or give it more processors ([cpus] target)",
+            counted(has as u64, "processor")
+        )));
+    }
+    let has = KernelFiles::default().text("proc/meminfo");
+    let has = has.and_then(|text| parse_meminfo(&text).total_bytes);
+    if memory_bytes.zip(has).is_some_and(|(asked, has)| asked >= has) {
+        return Err(LabError::User(
+            "--memory: this machine has less, so that this limit would have no effect".into(),
+        ));
     }
     let is_started_elsewhere =
         |(_, target): &&(TargetId, Target)| matches!(target.kind, Kind::Listening(_));
@@ -582,6 +601,8 @@ struct Extra<'a> {
     port: Option<u16>,
     /// Words before its command.
     before: &'a [String],
+    /// The plan's limits are left out: what is added to the target would be limited too.
+    unlimited: bool,
 }
 
 struct Execution<'a> {
@@ -774,6 +795,9 @@ impl<'a> Execution<'a> {
             let over =
                 record.failure.is_some() || self.interrupted() || self.settings.observer.skips(id);
             step = if over { None } else { steps.next() };
+            if step.is_some() {
+                running.begin_step();
+            }
             if step.is_none() {
                 if record.failure.as_ref().is_some_and(|failure| failure.stage == Stage::Proof) {
                     self.given_up.insert(id.clone());
@@ -811,7 +835,7 @@ impl<'a> Execution<'a> {
         let settings = StartSettings {
             cpus: self.cpus.target.clone(),
             workers: self.workers(),
-            limits: self.header().plan.limits,
+            limits: if extra.unlimited { Limits::default() } else { self.header().plan.limits },
             database_pool: self.header().plan.database_pool,
             more: extra.environment,
             folder: &self.settings.folder,

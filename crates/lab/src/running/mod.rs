@@ -23,6 +23,7 @@ use pippin_model::plan::limits::Limits;
 use pippin_model::target::TargetId;
 use pippin_model::trial::{Exit, Failure, ServerEnd, Stage};
 use pippin_model::verdict::{Caveat, Severity};
+use pippin_probe::cgroup;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::memory::killed_for_memory;
 use pippin_probe::{RoleRoot, server};
@@ -38,7 +39,7 @@ use std::time::{Duration, Instant};
 use crate::error::LabError;
 use crate::install::{Installed, base_values};
 use crate::lifecycle::environment;
-use crate::lifecycle::group::Group;
+use crate::lifecycle::group::{Group, killed_in_words};
 use crate::lifecycle::life::Life;
 use crate::lifecycle::supervised::{Launch, Supervised};
 use crate::lifecycle::supervisor::IS_INSTALLED;
@@ -93,6 +94,11 @@ pub struct RunningTarget {
     name: String,
     /// How many processes the kernel had killed for lack of memory when it began.
     killed_before: Option<u64>,
+    limits: Limits,
+    /// The folder in which the kernel counts whom it kills at the limit of memory; `None` without one.
+    memory_group: Option<PathBuf>,
+    /// How many these were when the present step of the load began.
+    killed_before_step: u64,
     /// A file of the user's checkout that it runs in place of its revision's.
     elsewhere: Option<PathBuf>,
     id: TargetId,
@@ -303,9 +309,12 @@ impl RunningTarget {
             interrupted,
         )
         .map_err(|error| beside(&around, error))
-        .map_err(|error| with_reason(group.as_ref(), error))?;
+        .map_err(|error| with_reason(group.as_ref(), settings.limits, error))?;
         let group = group.filter(|_| process.is_grouped());
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
+        let first = inside.unwrap_or_else(|| process.main_pid());
+        is_held(settings.limits, first)?;
+        let memory_group = memory_group(settings.limits, first);
         let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
         let main = server::of_processes(&[process.main_pid()]).unwrap_or_default();
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
@@ -314,6 +323,9 @@ impl RunningTarget {
             start_up: Some(start_up),
             name: main.processes.into_iter().map(|main| main.name).next().unwrap_or_default(),
             killed_before,
+            limits: settings.limits,
+            memory_group,
+            killed_before_step: 0,
             elsewhere,
             id: id.clone(),
             roots: vec![root],
@@ -364,6 +376,9 @@ impl RunningTarget {
             start_up: None,
             name: String::new(),
             killed_before: None,
+            limits: Limits::default(),
+            memory_group: None,
+            killed_before_step: 0,
             elsewhere: None,
             id: id.clone(),
             roots: servers.processes.iter().map(|server| server.root).collect(),
@@ -440,7 +455,23 @@ impl RunningTarget {
     /// What is to be said of its start, whatever is measured.
     #[must_use]
     pub fn doubts(&self) -> Vec<Caveat> {
-        self.around.doubt().into_iter().collect()
+        self.around.doubt().into_iter().chain(self.killed_lately()).collect()
+    }
+
+    /// Another step of its load begins: what is said from now on is about that step.
+    pub fn begin_step(&mut self) {
+        self.killed_before_step = self.killed_at_limit().unwrap_or(0);
+    }
+
+    fn killed_at_limit(&self) -> Option<u64> {
+        cgroup::killed_for_memory(self.memory_group.as_ref()?)
+    }
+
+    /// Processes of it that the kernel has killed at its limit of memory in this step, while its main
+    /// process lived.
+    fn killed_lately(&self) -> Option<Caveat> {
+        let lately = self.killed_at_limit()?.saturating_sub(self.killed_before_step);
+        killed_in_words(lately, self.limits).map(memory_limit)
     }
 
     /// The service that has ended meanwhile, in words.
@@ -512,8 +543,9 @@ impl RunningTarget {
         let process = self.process.as_mut()?;
         let exit = process.ended()?;
         let killed = killed_for_memory(&KernelFiles::default());
-        let killed_at_limit = self.group.as_ref().and_then(Group::killed_for_memory);
-        let why = killed_at_limit.map_or(String::new(), |why| format!(": {why}"));
+        let at_limit = self.group.as_ref().map_or(0, Group::killed_for_memory);
+        let why = killed_in_words(at_limit, self.limits);
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
         let message = format!("{} {exit} while it was measured{why}", self.id);
         let ended = crash::Ended {
             pid: process.main_pid(),
@@ -555,9 +587,11 @@ impl RunningTarget {
 
     /// Stops it, if Pippin started it. Returns what is worth reporting about its end.
     pub fn stop(mut self) -> Vec<Caveat> {
-        let doubts = self.doubts();
+        let mut doubts = self.doubts();
         let Some(process) = &mut self.process else { return Vec::new() };
         let crashed = process.ended().is_some();
+        // A target that was killed itself has failed, and says why.
+        doubts.retain(|doubt| !crashed || doubt.id != "memory_limit");
         let gone = process.stop();
         drop(self.container.take());
         let mut unclean = Vec::new();
@@ -597,13 +631,7 @@ impl RunningTarget {
             evidence,
             advice: see.clone() + "a server that cannot be stopped cleanly may also have lost work",
         });
-        // A target that was killed itself has failed, and says why.
-        let killed = self.group.as_ref().filter(|_| !crashed).and_then(Group::killed_for_memory);
-        unclean
-            .chain(killed.map(memory_limit))
-            .chain(gone.log_is_cut.then(cut_log))
-            .chain(doubts)
-            .collect()
+        unclean.chain(gone.log_is_cut.then(cut_log)).chain(doubts).collect()
     }
 }
 
@@ -643,14 +671,44 @@ fn beside(around: &Around, error: LabError) -> LabError {
 }
 
 /// The error of a start, with the limit at which the kernel ended it.
-fn with_reason(group: Option<&Group>, error: LabError) -> LabError {
-    match (error, group.and_then(Group::killed_for_memory)) {
+fn with_reason(group: Option<&Group>, limits: Limits, error: LabError) -> LabError {
+    let killed = group.map_or(0, Group::killed_for_memory);
+    match (error, killed_in_words(killed, limits)) {
         (LabError::Target(failure), Some(why)) => {
             let message = format!("{}: {why}", failure.message);
             LabError::Target(Failure { message, ..failure })
         }
         (error, _) => error,
     }
+}
+
+/// Whether a process has these limits, as the kernel says: a container's runtime may leave them out, and a
+/// group above may have less.
+fn is_held(limits: Limits, process: i32) -> Result<(), LabError> {
+    // The kernel counts pages, of up to 64 KiB.
+    const PAGE: u64 = 64 * 1024;
+    let found = cgroup::limits_of(&KernelFiles::default(), &process.to_string());
+    let found = Limits { cpus: found.cpus, memory_bytes: found.memory_bytes };
+    let cpus = limits
+        .cpus
+        .is_none_or(|asked| found.cpus.is_some_and(|found| (found - asked).abs() <= asked * 0.01));
+    let memory = limits
+        .memory_bytes
+        .is_none_or(|asked| found.memory_bytes.is_some_and(|found| found.abs_diff(asked) <= PAGE));
+    if cpus && memory {
+        return Ok(());
+    }
+    let words = if found.is_empty() { "no limits".into() } else { found.words() };
+    Err(LabError::target(
+        Stage::Start,
+        format!("it was to be held to {}, and its control groups say {words}", limits.words()),
+    ))
+}
+
+/// Where the kernel counts whom it kills at the limit of memory.
+fn memory_group(limits: Limits, process: i32) -> Option<PathBuf> {
+    limits.memory_bytes?;
+    cgroup::chain(&KernelFiles::default(), &process.to_string(), "memory")?.folders.pop()
 }
 
 /// What a process finds when it starts.

@@ -14,8 +14,8 @@ pub struct Limits {
 
 /// The kernel gives out processor time in periods of 100 ms, of which a group gets at least 1 ms.
 const LEAST_CPUS: f64 = 0.01;
-/// A process needs pages before it can say that it has too few of them.
-const LEAST_MEMORY: u64 = 4 << 20;
+/// The least that runtimes of containers take.
+const LEAST_MEMORY: u64 = 6 << 20;
 
 impl Limits {
     /// Whether there is none.
@@ -97,7 +97,7 @@ pub fn parse_memory(text: &str) -> Result<u64, String> {
         .map_err(|_| format!("`{text}` is not an amount of memory: write 256M or 1G"))?;
     let bytes = (number * factor as f64).round() as u64;
     if bytes < LEAST_MEMORY {
-        return Err(format!("`{text}` is too little to start a process: at least 4M"));
+        return Err(format!("`{text}` is too little to start a process: at least 6M"));
     }
     Ok(bytes)
 }

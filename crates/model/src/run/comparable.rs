@@ -29,7 +29,10 @@ pub fn facts(header: &RunHeader) -> Vec<Fact> {
         must("workload's contract", contract(&header.workload)),
         must("profile", json(&plan.profile)),
         must("workers", text(plan.workers)),
-        must("limits of each target", plan.limits.words()),
+        must(
+            "limits of each target",
+            if plan.limits.is_empty() { "none".into() } else { plan.limits.words() },
+        ),
         must("processors by role", json(&plan.cpus)),
         must("database pool", plan.database_pool.to_string()),
         must("upstream's delay in ns", plan.upstream_delay_ns.to_string()),

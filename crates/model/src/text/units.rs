@@ -222,7 +222,12 @@ pub fn format_bytes(bytes: u64) -> String {
 /// A count with its noun. The plural has an `s`: `1 request`, `2,000 requests`.
 #[must_use]
 pub fn counted(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", format_whole(count), if count == 1 { "" } else { "s" })
+    let ending = match (count, noun.ends_with('s')) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{} {noun}{ending}", format_whole(count))
 }
 
 /// Writes a whole number with thousands separated by commas: `7`, `37,258`.
@@ -266,6 +271,8 @@ mod tests {
     fn a_noun_agrees_with_its_count() {
         let written = [0, 1, 2, 2_000].map(|count| counted(count, "request"));
         assert_eq!(written, ["0 requests", "1 request", "2 requests", "2,000 requests"]);
+        let written = [1, 2].map(|count| counted(count, "process"));
+        assert_eq!(written, ["1 process", "2 processes"]);
     }
 
     #[test]

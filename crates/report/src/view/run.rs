@@ -131,8 +131,6 @@ fn who_ran_where(split: &CpuSplit) -> Option<String> {
     (!places.is_empty()).then(|| format!("{}{shared}", places.join(", ")))
 }
 
-/// Adds a note if the command line changed the plan, because then it is no longer the published
-/// experiment.
 /// How load is applied, and what each target may use meanwhile, unless the command line says so.
 fn with_limits(plan: &Plan) -> String {
     let load = in_words(&plan.profile);
@@ -143,6 +141,8 @@ fn with_limits(plan: &Plan) -> String {
     format!("{load}, each target with {words}")
 }
 
+/// Adds a note if the command line changed the plan, because then it is no longer the published
+/// experiment.
 fn with_changes(load: String, changed: &[String]) -> String {
     if changed.is_empty() {
         load
