@@ -9,7 +9,7 @@ use pippin_probe::kernel_files::KernelFiles;
 use crate::figures::Figures;
 use crate::peer::{Request, Tool};
 use crate::process;
-use crate::scenario::{Scenario, Serving};
+use crate::scenario::{LARGE, Scenario, Serving};
 use crate::server::{Account, Server};
 
 /// The result of one run of one tool.
@@ -48,6 +48,8 @@ pub struct Bench {
     server_core: u32,
     core: u32,
     scratch: tempfile::TempDir,
+    /// The body of uploads, in the folder above.
+    body: PathBuf,
 }
 
 impl Bench {
@@ -65,7 +67,10 @@ impl Bench {
         }
         let scratch =
             tempfile::tempdir().map_err(|error| format!("making a scratch folder: {error}"))?;
-        Ok(Self { server_core, core, scratch })
+        let body = scratch.path().join("body");
+        std::fs::write(&body, vec![b'p'; LARGE])
+            .map_err(|error| format!("writing a body: {error}"))?;
+        Ok(Self { server_core, core, scratch, body })
     }
 
     /// Runs the tool once; `None` if it cannot make this load.
@@ -89,12 +94,13 @@ impl Bench {
             seconds,
             address: server.address,
             scratch: &scratch,
+            body: (scenario.server == Serving::Upload).then_some(&*self.body),
             from_due: true,
         };
         // Only Pippin can simulate devices, and only some tools speak HTTP/2 or were taught to upload.
         let lacks_devices = scenario.devices.is_some() && !tool.peer.knows_devices();
         let lacks_streams = scenario.streams.is_some() && !tool.peer.knows_streams();
-        let lacks_bodies = scenario.server == Serving::Upload && !tool.peer.knows_bodies();
+        let lacks_bodies = request.body.is_some() && !tool.peer.knows_bodies();
         let command = if lacks_devices || lacks_streams || lacks_bodies {
             None
         } else {

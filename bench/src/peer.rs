@@ -8,7 +8,7 @@ use pippin_model::trial::Exit;
 use crate::figures::Figures;
 use crate::peers;
 use crate::process::Ended;
-use crate::scenario::{self, Scenario, Serving};
+use crate::scenario::Scenario;
 
 /// The load that a tool is asked to make.
 pub struct Request<'a> {
@@ -17,6 +17,8 @@ pub struct Request<'a> {
     pub address: SocketAddr,
     /// A folder for scripts and outputs.
     pub scratch: &'a Path,
+    /// The file with the body of each request, for a scenario that uploads.
+    pub body: Option<&'a Path>,
     /// Whether the tool should measure from the instant at which a request was due, if it can.
     pub from_due: bool,
 }
@@ -24,15 +26,6 @@ pub struct Request<'a> {
 impl Request<'_> {
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.scenario.server.path())
-    }
-
-    /// The file with the body of each request, for a scenario that uploads.
-    pub fn body(&self) -> Option<Result<PathBuf, String>> {
-        (self.scenario.server == Serving::Upload).then(|| {
-            let path = self.scratch.join("body");
-            let written = std::fs::write(&path, vec![b'p'; scenario::LARGE]);
-            written.map(|()| path).map_err(|error| format!("writing a body: {error}"))
-        })
     }
 
     /// The number of source addresses (each has about 28,000 ports) and of threads (each has a

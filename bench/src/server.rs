@@ -35,11 +35,10 @@ enum Kind {
     Upstream,
     Device,
     Asking,
+    /// nginx over HTTP/2.
     Nginx,
-    /// nginx over HTTP/1.1, with large bodies.
-    Bodies,
-    /// nginx over HTTP/2, with large bodies.
-    BodiesHttp2,
+    /// nginx over HTTP/1.1.
+    NginxHttp1,
 }
 
 /// The server's counters.
@@ -97,8 +96,8 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let text = |error: pippin_reference::Error| error.to_string();
     let term = Term::block();
     match arguments.kind {
-        Kind::Nginx | Kind::BodiesHttp2 => return nginx::serve(&term, " http2"),
-        Kind::Bodies => return nginx::serve(&term, ""),
+        Kind::Nginx => return nginx::serve(&term, " http2"),
+        Kind::NginxHttp1 => return nginx::serve(&term, ""),
         _ => {}
     }
     let threads = device::threads_for(arguments.connections).map_err(text)?;
@@ -134,7 +133,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), String> {
                     .map(|account| Account::from(&account))
             }
             // It is a program of its own.
-            Kind::Nginx | Kind::Bodies | Kind::BodiesHttp2 => Ok(Account::default()),
+            Kind::Nginx | Kind::NginxHttp1 => Ok(Account::default()),
         }
     });
     let account = account.map_err(text)?;
@@ -190,11 +189,9 @@ impl Server {
             Serving::Null => command.arg("null"),
             Serving::Upstream => command.arg("upstream"),
             Serving::Asking => command.arg("asking"),
-            Serving::Nginx => command.arg("nginx"),
-            Serving::Download | Serving::Upload if scenario.streams.is_some() => {
-                command.arg("bodies-http2")
+            Serving::Nginx | Serving::Download | Serving::Upload => {
+                command.arg(if scenario.streams.is_some() { "nginx" } else { "nginx-http1" })
             }
-            Serving::Download | Serving::Upload => command.arg("bodies"),
             Serving::Device => {
                 command.args(["device", "--connections", &scenario.connections.to_string()])
             }

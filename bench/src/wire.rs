@@ -132,7 +132,8 @@ fn measure(
 ) -> Result<Option<(Quantiles, Quantiles)>, String> {
     let server = Server::start(load, arguments.seconds, arguments.server_core)?;
     let (address, seconds) = (server.address, arguments.seconds);
-    let request = Request { scenario: load, seconds, address, scratch, from_due: false };
+    let request =
+        Request { scenario: load, seconds, address, scratch, body: None, from_due: false };
     let outcome = beside_a_capture(tool, &request, arguments.core);
     server.stop()?;
     outcome

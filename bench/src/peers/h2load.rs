@@ -38,10 +38,8 @@ impl Peer for H2load {
             command
                 .args(["--rps", &(f64::from(rate) / f64::from(scenario.connections)).to_string()]);
         }
-        match request.body() {
-            None => {}
-            Some(Err(error)) => return Some(Err(error)),
-            Some(Ok(body)) => _ = command.arg("--data").arg(body),
+        if let Some(body) = request.body {
+            command.arg("--data").arg(body);
         }
         command.arg(request.url());
         Some(Ok(command))

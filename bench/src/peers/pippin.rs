@@ -135,10 +135,8 @@ impl Peer for Pippin {
         if !scenario.keep_alive {
             command.arg("--no-keep-alive");
         }
-        match request.body() {
-            None => {}
-            Some(Err(error)) => return Some(Err(error)),
-            Some(Ok(body)) => _ = command.args(["-b", &format!("@{}", body.display())]),
+        if let Some(body) = request.body {
+            command.args(["-b", &format!("@{}", body.display())]);
         }
         command.arg("--json").arg(request.scratch.join("pippin.json"));
         Some(Ok(command))

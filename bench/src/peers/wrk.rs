@@ -30,31 +30,12 @@ impl Peer for Wrk {
         if !scenario.keep_alive {
             command.args(["--header", "Connection: close"]);
         }
-        if scenario.pipeline > 1 {
-            let path = request.scratch.join("pipeline.lua");
-            let script = format!(
-                "init = function(args)\n  local one = wrk.format()\n  many = string.rep(one, {})\nend\nrequest = function() return many end\n",
-                scenario.pipeline
-            );
+        if let Some(script) = script(request) {
+            let path = request.scratch.join("wrk.lua");
             if let Err(error) = std::fs::write(&path, script) {
                 return Some(Err(format!("writing wrk's script: {error}")));
             }
             command.arg("--script").arg(path);
-        }
-        match request.body() {
-            None => {}
-            Some(Err(error)) => return Some(Err(error)),
-            Some(Ok(body)) => {
-                let path = request.scratch.join("upload.lua");
-                let script = format!(
-                    "wrk.method = \"POST\"\nwrk.body = io.open(\"{}\", \"rb\"):read(\"*a\")\n",
-                    body.display()
-                );
-                if let Err(error) = std::fs::write(&path, script) {
-                    return Some(Err(format!("writing wrk's script: {error}")));
-                }
-                command.arg("--script").arg(path);
-            }
         }
         command.arg(request.url());
         Some(Ok(command))
@@ -67,6 +48,22 @@ impl Peer for Wrk {
     fn read(&self, ended: &Ended, _: &Request<'_>) -> Result<Figures, String> {
         read(successful(ended)?)
     }
+}
+
+/// What its options cannot say.
+fn script(request: &Request<'_>) -> Option<String> {
+    if let Some(body) = request.body {
+        return Some(format!(
+            "wrk.method = \"POST\"\nwrk.body = io.open(\"{}\", \"rb\"):read(\"*a\")\n",
+            body.display()
+        ));
+    }
+    let depth = request.scenario.pipeline;
+    (depth > 1).then(|| {
+        format!(
+            "init = function(args)\n  local one = wrk.format()\n  many = string.rep(one, {depth})\nend\nrequest = function() return many end\n"
+        )
+    })
 }
 
 fn read(text: &str) -> Result<Figures, String> {

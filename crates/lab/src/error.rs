@@ -53,6 +53,18 @@ impl LabError {
         Self::Target(Failure { stage, message: message.into(), log_tail: Vec::new() })
     }
 
+    /// A target's failure in other words, which are made of its own; any other error as it is.
+    #[must_use]
+    pub fn reworded(self, words: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Self::Target(failure) => {
+                let message = words(&failure.message);
+                Self::Target(Failure { message, ..failure })
+            }
+            other => other,
+        }
+    }
+
     /// For `map_err` on I/O results.
     pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();

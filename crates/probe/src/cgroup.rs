@@ -146,24 +146,19 @@ pub struct Chain {
 pub fn chain(files: &KernelFiles, process: &str, controller: &str) -> Option<Chain> {
     let memberships = parse_memberships(&files.text(&format!("proc/{process}/cgroup"))?);
     let mounts = parse_mounts(&files.text("proc/self/mountinfo")?);
-    let names = |text: String| text.split_whitespace().any(|name| name == controller);
-    let has_it = |mount: &&Mount| {
-        let listed = format!("{}/cgroup.controllers", mount.point.trim_start_matches('/'));
-        if mount.unified {
-            files.text(&listed).is_some_and(names)
-        } else {
-            mount.options.iter().any(|option| option == controller)
-        }
+    let is_listed = |mount: &Mount| {
+        let listed =
+            files.text(&format!("{}/cgroup.controllers", mount.point.trim_start_matches('/')));
+        listed.is_some_and(|text| text.split_whitespace().any(|name| name == controller))
     };
-    let mount = mounts.iter().find(has_it)?;
-    let is_there = |membership: &&Membership| {
-        if mount.unified {
-            membership.controllers.is_empty()
-        } else {
-            membership.controllers.iter().any(|name| name == controller)
-        }
-    };
-    let membership = memberships.iter().find(is_there)?;
+    let (mount, membership) = mounts.iter().find_map(|mount| {
+        let mut joined = joined(mount, &memberships).into_iter();
+        let (_, membership) = joined.find(|(name, _)| match mount.unified {
+            true => is_listed(mount),
+            false => *name == controller,
+        })?;
+        Some((mount, membership))
+    })?;
     let folders = folders(mount, &membership.path);
     let folders = folders.iter().map(|folder| files.path(folder.trim_start_matches('/'))).collect();
     Some(Chain { unified: mount.unified, folders })

@@ -31,10 +31,7 @@ server.serve_forever()
 
 /// A project with these targets.
 fn project(targets: &str, names: &str, more: &str) -> Checkout {
-    let checkout = Checkout::new();
-    for folder in ["targets", "workloads", "plans"] {
-        std::fs::remove_dir_all(checkout.path().join(folder)).unwrap();
-    }
+    let checkout = Checkout::of_a_user();
     checkout.write("keeper.py", KEEPER);
     checkout.write(
         "pippin.toml",

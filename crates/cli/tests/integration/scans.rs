@@ -10,11 +10,7 @@ pippin_testing::patient_tests!(
 
 /// A project whose server has so many slots of 10 ms each. Its build writes a line each time.
 fn project(more: &str) -> Checkout {
-    let checkout = Checkout::new();
-    // A repository of a user's, and not a checkout of Pippin.
-    for folder in ["targets", "workloads", "plans"] {
-        std::fs::remove_dir_all(checkout.path().join(folder)).unwrap();
-    }
+    let checkout = Checkout::of_a_user();
     checkout.write(
         "pippin.toml",
         &format!(

@@ -39,7 +39,7 @@ use pippin_model::run::labels::Labels;
 use pippin_model::run::{Calibration, RunHeader, RunRecord, RunState, TargetInfo};
 use pippin_model::target::TargetId;
 use pippin_model::target::register::Register;
-use pippin_model::text::units::{counted, format_length};
+use pippin_model::text::units::format_length;
 use pippin_model::trial::{Failure, Stage, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::Caveat;
 use pippin_model::workload::{Message, Proof, Sample, Service, Workload};
@@ -62,14 +62,13 @@ use crate::error::LabError;
 use crate::host::descriptors;
 use crate::install::{self, Installed, Installer, versions};
 use crate::lifecycle::affinity;
-use crate::lifecycle::group::Group;
 use crate::load;
 use crate::run::counting::Counters;
 use crate::run::explaining::Explaining;
 use crate::run::observer::{Event, Observer};
 use crate::run::recording::{Keeping, KeptRequests, Recording};
 use crate::run::steps::Steps;
-use crate::running::{RunningTarget, StartSettings};
+use crate::running::{RunningTarget, StartSettings, limits};
 use crate::services::{ServiceSettings, Services};
 use crate::slices::room::Room;
 use crate::target::Kind;
@@ -82,8 +81,6 @@ use crate::verify::{
     self,
     live::{self, Live},
 };
-use pippin_probe::kernel_files::KernelFiles;
-use pippin_probe::memory::parse_meminfo;
 
 /// Whether another repetition is needed after so many of the plan or more, from the trials so far.
 pub type IsOpen<'a> = &'a dyn Fn(&RunHeader, &[TrialRecord], u32) -> bool;
@@ -166,7 +163,7 @@ pub fn run(plan: Plan, settings: &RunSettings<'_>) -> Result<RunRecord, LabError
         Some(_) => without_generator(split(&plan)?, &plan, has_services),
         None => split(&plan)?,
     };
-    limited(&plan, &targets, &cpus).map_err(in_plan)?;
+    limits::can_be_held(plan.limits, &targets, &cpus).map_err(in_plan)?;
     let counters = counting::counters(&plan, &workload, &targets).map_err(in_plan)?;
     something_is_installed(&targets, settings)?;
     std::fs::create_dir_all(&settings.folder)
@@ -246,42 +243,6 @@ fn resolve(
     stream(plan, workload)?;
     live_on(plan, workload)?;
     Ok(targets)
-}
-
-/// Limits that cannot be held for these targets, before anything is installed or started.
-fn limited(plan: &Plan, targets: &[(TargetId, Target)], cpus: &CpuSplit) -> Result<(), LabError> {
-    let Limits { cpus: asked_cpus, memory_bytes } = plan.limits;
-    if plan.limits.is_empty() {
-        return Ok(());
-    }
-    let all = affinity::available();
-    let has = if cpus.target.is_empty() { all.len() } else { cpus.target.len() };
-    if asked_cpus.is_some_and(|asked| asked >= has as f64) {
-        return Err(LabError::User(format!(
-            "--cpu: a target runs on {} here, so that this limit would have no effect: ask for less, or give it more processors ([cpus] target)",
-            counted(has as u64, "processor")
-        )));
-    }
-    let has = KernelFiles::default().text("proc/meminfo");
-    let has = has.and_then(|text| parse_meminfo(&text).total_bytes);
-    if memory_bytes.zip(has).is_some_and(|(asked, has)| asked >= has) {
-        return Err(LabError::User(
-            "--memory: this machine has less, so that this limit would have no effect".into(),
-        ));
-    }
-    let is_started_elsewhere =
-        |(_, target): &&(TargetId, Target)| matches!(target.kind, Kind::Listening(_));
-    if let Some((id, _)) = targets.iter().find(is_started_elsewhere) {
-        return Err(LabError::User(format!(
-            "{}: {id} runs already, and Pippin can hold only what it starts to limits: write how it is started (`command`), or limit it yourself",
-            plan.limits.options()
-        )));
-    }
-    let is_process = |(_, target): &(TargetId, Target)| !matches!(target.kind, Kind::Image(_));
-    if targets.iter().any(is_process) {
-        Group::make(plan.limits).map_err(LabError::User)?;
-    }
-    Ok(())
 }
 
 /// Whether a proxy leads to a target.

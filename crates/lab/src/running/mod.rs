@@ -7,11 +7,13 @@
 //! | [`certificate`] | its certificate |
 //! | [`crash`] | its end while it is loaded |
 //! | [`draining`] | users who ask it while it is ended |
+//! | [`limits`] | what it may use at the most: whether that can be held, is held, and who was killed at it |
 //! | [`helping`] | processes that help it from outside |
 pub mod certificate;
 pub mod crash;
 pub mod draining;
 pub mod helping;
+pub mod limits;
 pub mod way;
 
 use pippin_engine::{EngineError, Place};
@@ -308,13 +310,14 @@ impl RunningTarget {
             keys,
             interrupted,
         )
-        .map_err(|error| beside(&around, error))
-        .map_err(|error| with_reason(group.as_ref(), settings.limits, error))?;
+        .map_err(|error| {
+            limits::with_reason(group.as_ref(), settings.limits, beside(&around, error))
+        })?;
         let group = group.filter(|_| process.is_grouped());
         let inside = container.as_ref().and_then(|it| it.image.process(&it.name));
         let first = inside.unwrap_or_else(|| process.main_pid());
-        is_held(settings.limits, first)?;
-        let memory_group = memory_group(settings.limits, first);
+        limits::is_held(settings.limits, first)?;
+        let memory_group = limits::memory_group(settings.limits, first);
         let elsewhere = elsewhere::file_of_checkout(process.supervisor_pid(), &target.folder);
         let main = server::of_processes(&[process.main_pid()]).unwrap_or_default();
         let root = inside.map_or(RoleRoot::Below(process.supervisor_pid()), RoleRoot::Tree);
@@ -471,7 +474,7 @@ impl RunningTarget {
     /// process lived.
     fn killed_lately(&self) -> Option<Caveat> {
         let lately = self.killed_at_limit()?.saturating_sub(self.killed_before_step);
-        killed_in_words(lately, self.limits).map(memory_limit)
+        killed_in_words(lately, self.limits).map(limits::memory_limit)
     }
 
     /// The service that has ended meanwhile, in words.
@@ -540,10 +543,10 @@ impl RunningTarget {
     }
 
     fn process_crashed(&mut self) -> Option<Crash> {
-        let process = self.process.as_mut()?;
-        let exit = process.ended()?;
+        let exit = self.process.as_mut()?.ended()?;
+        let at_limit = self.killed_at_limit().unwrap_or(0);
+        let process = self.process.as_ref()?;
         let killed = killed_for_memory(&KernelFiles::default());
-        let at_limit = self.group.as_ref().map_or(0, Group::killed_for_memory);
         let why = killed_in_words(at_limit, self.limits);
         let why = why.map_or(String::new(), |why| format!(": {why}"));
         let message = format!("{} {exit} while it was measured{why}", self.id);
@@ -635,16 +638,6 @@ impl RunningTarget {
     }
 }
 
-/// Some of its processes were killed at its limit, and others took their place.
-fn memory_limit(evidence: String) -> Caveat {
-    Caveat {
-        id: "memory_limit".into(),
-        severity: Severity::Suspect,
-        evidence,
-        advice: "what they had under way was lost; give it more memory, or fewer workers".into(),
-    }
-}
-
 fn cut_log() -> Caveat {
     Caveat {
         id: "log_cut".into(),
@@ -661,54 +654,10 @@ fn cut_log() -> Caveat {
 
 /// The error of a start, with the service that ended meanwhile.
 fn beside(around: &Around, error: LabError) -> LabError {
-    match (error, around.dead()) {
-        (LabError::Target(failure), Some(dead)) => {
-            let message = format!("{}; {}", dead.message, failure.message);
-            LabError::Target(Failure { message, ..failure })
-        }
-        (error, _) => error,
+    match around.dead() {
+        Some(dead) => error.reworded(|message| format!("{}; {message}", dead.message)),
+        None => error,
     }
-}
-
-/// The error of a start, with the limit at which the kernel ended it.
-fn with_reason(group: Option<&Group>, limits: Limits, error: LabError) -> LabError {
-    let killed = group.map_or(0, Group::killed_for_memory);
-    match (error, killed_in_words(killed, limits)) {
-        (LabError::Target(failure), Some(why)) => {
-            let message = format!("{}: {why}", failure.message);
-            LabError::Target(Failure { message, ..failure })
-        }
-        (error, _) => error,
-    }
-}
-
-/// Whether a process has these limits, as the kernel says: a container's runtime may leave them out, and a
-/// group above may have less.
-fn is_held(limits: Limits, process: i32) -> Result<(), LabError> {
-    // The kernel counts pages, of up to 64 KiB.
-    const PAGE: u64 = 64 * 1024;
-    let found = cgroup::limits_of(&KernelFiles::default(), &process.to_string());
-    let found = Limits { cpus: found.cpus, memory_bytes: found.memory_bytes };
-    let cpus = limits
-        .cpus
-        .is_none_or(|asked| found.cpus.is_some_and(|found| (found - asked).abs() <= asked * 0.01));
-    let memory = limits
-        .memory_bytes
-        .is_none_or(|asked| found.memory_bytes.is_some_and(|found| found.abs_diff(asked) <= PAGE));
-    if cpus && memory {
-        return Ok(());
-    }
-    let words = if found.is_empty() { "no limits".into() } else { found.words() };
-    Err(LabError::target(
-        Stage::Start,
-        format!("it was to be held to {}, and its control groups say {words}", limits.words()),
-    ))
-}
-
-/// Where the kernel counts whom it kills at the limit of memory.
-fn memory_group(limits: Limits, process: i32) -> Option<PathBuf> {
-    limits.memory_bytes?;
-    cgroup::chain(&KernelFiles::default(), &process.to_string(), "memory")?.folders.pop()
 }
 
 /// What a process finds when it starts.

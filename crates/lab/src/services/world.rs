@@ -264,13 +264,7 @@ impl Maker<'_> {
 
     fn run(&self, key: &str, commands: &[Command]) -> Result<(), LabError> {
         let limits = (Stage::Start, self.target.world.within);
-        let named = |error| match error {
-            LabError::Target(failure) => {
-                let message = format!("{key}: {}", failure.message);
-                LabError::Target(Failure { message, ..failure })
-            }
-            other => other,
-        };
+        let named = |error: LabError| error.reworded(|message| format!("{key}: {message}"));
         let launches = self.launches(key, commands);
         launches
             .iter()

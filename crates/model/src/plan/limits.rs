@@ -55,6 +55,7 @@ impl Limits {
     }
 }
 
+/// Exactly, as runs with other limits are not compared.
 fn memory_words(bytes: u64) -> String {
     let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit));
@@ -66,11 +67,19 @@ fn memory_words(bytes: u64) -> String {
 /// # Errors
 /// If it is no number, or below what the kernel can hold.
 pub fn parse_cpus(text: &str) -> Result<f64, String> {
-    let cpus: f64 = text.trim().parse().map_err(|_| {
+    let cpus = text.trim().parse().map_err(|_| {
         format!("`{text}` is not a number of processors: write 0.5 for half of one")
     })?;
+    checked_cpus(cpus)
+}
+
+/// Processors that the kernel can hold a group to.
+///
+/// # Errors
+/// If they are too few, or no number.
+pub fn checked_cpus(cpus: f64) -> Result<f64, String> {
     if !(LEAST_CPUS..=4_096.0).contains(&cpus) {
-        return Err(format!("`{text}` is not between {LEAST_CPUS} and 4096 processors"));
+        return Err(format!("`{cpus}` is not between {LEAST_CPUS} and 4096 processors"));
     }
     Ok(cpus)
 }
@@ -81,6 +90,7 @@ pub fn parse_cpus(text: &str) -> Result<f64, String> {
 /// # Errors
 /// If it is no number with a unit, or too little to start anything.
 pub fn parse_memory(text: &str) -> Result<u64, String> {
+    let error = || format!("`{text}` is not an amount of memory: write 256M or 1G");
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
@@ -88,13 +98,9 @@ pub fn parse_memory(text: &str) -> Result<u64, String> {
         "k" | "kib" => 1_u64 << 10,
         "m" | "mib" => 1 << 20,
         "g" | "gib" => 1 << 30,
-        _ => {
-            return Err(format!("`{text}` is not an amount of memory: write 256M or 1G"));
-        }
+        _ => return Err(error()),
     };
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("`{text}` is not an amount of memory: write 256M or 1G"))?;
+    let number: f64 = number.parse().map_err(|_| error())?;
     let bytes = (number * factor as f64).round() as u64;
     if bytes < LEAST_MEMORY {
         return Err(format!("`{text}` is too little to start a process: at least 6M"));

@@ -25,7 +25,7 @@ use std::path::Path;
 
 use crate::plan::cpus::CpuSet;
 use crate::plan::goal::{FEWEST_REPETITIONS, Goal};
-use crate::plan::limits::{Limits, parse_cpus, parse_memory};
+use crate::plan::limits::{Limits, checked_cpus, parse_memory};
 pub use crate::plan::plan_options::PlanOptions;
 use crate::plan::profile::{OneOrMany, Profile, RawProfile};
 use crate::plan::published::Published;
@@ -372,10 +372,7 @@ impl Plan {
 /// The limits of the file.
 fn written_limits(cpu: Option<f64>, memory: Option<&str>) -> Result<Limits, String> {
     Ok(Limits {
-        cpus: cpu
-            .map(|cpus| parse_cpus(&cpus.to_string()))
-            .transpose()
-            .map_err(|error| format!("cpu: {error}"))?,
+        cpus: cpu.map(checked_cpus).transpose().map_err(|error| format!("cpu: {error}"))?,
         memory_bytes: memory
             .map(parse_memory)
             .transpose()

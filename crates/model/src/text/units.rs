@@ -219,7 +219,7 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{} TiB", three_digits(scaled))
 }
 
-/// A count with its noun. The plural has an `s`: `1 request`, `2,000 requests`.
+/// A count with its noun. The plural has an `s`, or `es` behind an `s`: `1 request`, `2,000 requests`, `2 processes`.
 #[must_use]
 pub fn counted(count: u64, noun: &str) -> String {
     let ending = match (count, noun.ends_with('s')) {

@@ -30,12 +30,17 @@ pub struct Checkout {
 impl Checkout {
     /// With the shipped workloads, without targets and plans.
     pub fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap();
+        let checkout = Self::of_a_user();
         for name in ["targets", "plans"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::create_dir(checkout.path().join(name)).unwrap();
         }
-        copy(&repository().join("workloads"), &folder.path().join("workloads"), |name| name);
-        Self { folder }
+        copy(&repository().join("workloads"), &checkout.path().join("workloads"), |name| name);
+        checkout
+    }
+
+    /// A repository of a user's, and not a checkout of Pippin: an empty folder.
+    pub fn of_a_user() -> Self {
+        Self { folder: tempfile::Builder::new().prefix("pippin-test-").tempdir().unwrap() }
     }
 
     /// With one target `test/NAME`, the cheating server in this mode.
