@@ -40,7 +40,7 @@ impl<const DIGITS: u32> Counts<DIGITS> {
     /// Hands over everything that was counted, each span with its count, and resets the counts.
     pub fn take(&mut self, mut each: impl FnMut(u64, u64)) {
         for (step, counts) in self.0.chunks_mut(STEP).enumerate() {
-            if counts.iter().fold(0, |all, count| all | count) == 0 {
+            if counts == &[0; STEP][..counts.len()] {
                 continue;
             }
             for (place, count) in (step * STEP..).zip(counts) {

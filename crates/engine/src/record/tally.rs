@@ -163,9 +163,11 @@ pub(crate) fn by_kind(counts: Errors) -> BTreeMap<ErrorKind, u64> {
 }
 
 impl Tally {
-    /// An empty one that keeps these requests one by one.
+    /// An empty one that keeps these requests one by one. Its memory is there before the load begins.
     pub fn keeping(exchanges: Exchanges) -> Self {
-        Self { exchanges, ..Self::default() }
+        let mut tally = Self { exchanges, ..Self::default() };
+        tally.spans.reserve();
+        tally
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! Trials that were measured in rounds of slices.
 use super::ExampleTrial;
+use crate::result::histogram::Summary;
 use crate::trial::slice::{Slice, SliceFigures, SliceHost, SliceQuantiles};
 use crate::trial::{Company, TrialRecord};
 use crate::workload::draw::Draw;
@@ -68,6 +69,7 @@ impl Rounds {
         let repetition = u64::from(record.spec.repetition);
         let start = self.start * self.normal(&[name, repetition, 1]);
         record.company = Some(Company { rounds: self.rounds, ..Company::default() });
+        let times = record.load.as_ref().unwrap().measured.spans.response_time.summary();
         record.slices = (0..self.rounds)
             .map(|round| {
                 let host = self.host * self.normal(&[repetition, u64::from(round), 2]);
@@ -75,7 +77,7 @@ impl Rounds {
                 let number = u64::from(round) + name;
                 let calm = self.disturbed_one_in == 0
                     || !number.is_multiple_of(u64::from(self.disturbed_one_in));
-                slice(record, round, (start + host + own).exp(), calm)
+                slice(record, &times, round, (start + host + own).exp(), calm)
             })
             .collect();
     }
@@ -90,19 +92,18 @@ impl Rounds {
 }
 
 /// A slice whose figures are those of the trial at this speed.
-fn slice(record: &TrialRecord, round: u32, speed: f64, calm: bool) -> Slice {
+fn slice(record: &TrialRecord, times: &Summary, round: u32, speed: f64, calm: bool) -> Slice {
     let load = record.load.as_ref().unwrap();
     let goodput_per_s = load.measured.goodput_per_s().unwrap() * speed;
     let answered = (goodput_per_s * SLICE_NS as f64 / 1e9) as u64;
     let role = |role| record.usage.as_ref()?.roles.get(&role)?.cores;
     let cpu = |cores: Option<f64>| cores.map(|cores| (cores * SLICE_NS as f64) as u64);
-    let times = &load.measured.spans.response_time;
-    let quantile = |q| times.quantile_ns(q).map(|ns| (ns as f64 / speed) as u64);
+    let at_speed = |ns: Option<u64>| ns.map(|ns| (ns as f64 / speed) as u64);
     let response = SliceQuantiles {
-        p50_ns: quantile(0.5),
-        p90_ns: quantile(0.9),
-        p99_ns: quantile(0.99),
-        max_ns: quantile(1.0),
+        p50_ns: at_speed(times.p50_ns),
+        p90_ns: at_speed(times.p90_ns),
+        p99_ns: at_speed(times.p99_ns),
+        max_ns: at_speed(times.max_ns),
     };
     Slice {
         round,

@@ -59,6 +59,11 @@ macro_rules! spans {
                 $(self.$field.merge(&other.$field);)+
             }
 
+            /// Allocates the memory of all spans; see [`Histogram::reserve`].
+            pub fn reserve(&mut self) {
+                $(self.$field.reserve();)+
+            }
+
             /// The summaries of all spans.
             #[must_use]
             pub fn summaries(&self) -> SpanSummaries {

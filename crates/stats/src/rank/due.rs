@@ -44,8 +44,12 @@ impl<'a> Due<'a> {
     /// that is assumed.
     fn late(&self, ns: u64) -> f64 {
         let young = self.open_age.fraction_at_or_below(ns).unwrap_or(0.0);
-        let young = young * self.open_age.count() as f64;
-        self.never as f64 + (self.censored as f64 - young.round()).max(0.0)
+        self.later_than((young * self.open_age.count() as f64).round() as u64)
+    }
+
+    /// How many requests without a recorded time are older than the `young` youngest that are open.
+    const fn later_than(&self, young: u64) -> f64 {
+        (self.never + self.censored.saturating_sub(young)) as f64
     }
 
     /// The time within which the fraction `q` had a right answer; `None` if fewer had one.
@@ -54,12 +58,17 @@ impl<'a> Due<'a> {
         if self.late(0) == 0.0 && self.wrong == 0 {
             return self.times.quantile_ns(q);
         }
-        let mut within = 0;
+        // Both histograms have the same buckets, so that one pass over each is enough.
+        let (mut within, mut young) = (0, 0);
+        let mut ages = self.open_age.buckets().peekable();
         self.times.buckets().find_map(|(ns, count)| {
             within += count;
+            while let Some((_, open)) = ages.next_if(|(age, _)| *age <= ns) {
+                young += open;
+            }
             // Half a request allows for the rounding of the product.
             let right = within.saturating_sub(self.wrong);
-            (right as f64 + 0.5 > q * (recorded + self.late(ns)) && right > 0)
+            (right as f64 + 0.5 > q * (recorded + self.later_than(young)) && right > 0)
                 .then_some(ns.min(most))
         })
     }
