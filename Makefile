@@ -11,7 +11,7 @@ run:
 test:
 	tests/all
 
-# The slow tests of the program, of which each commit runs a twentieth.
+# The slow tests of the program, of which each commit runs a fortieth.
 test-slow:
 	cargo test -p pippin-cli --test integration -- $$(grep -v '^#' tests/slow)
 

@@ -1547,3 +1547,24 @@ pub fn modes() -> impl Iterator<Item = &'static str> {
     let servers = SERVERS.iter().map(|server| server.mode).filter(|mode| !mode.contains(':'));
     servers.chain(OTHERS.iter().copied())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::modes;
+
+    /// A name that is misspelt there would be a behaviour that no test ever sees.
+    #[test]
+    fn the_example_asks_for_no_other_mode() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/cheat");
+        let mut asked = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            for rest in text.split(".is(\"").skip(1) {
+                let name = rest.split('"').next().unwrap();
+                assert!(modes().any(|mode| mode == name), "{name} is no mode of the corpus");
+                asked += 1;
+            }
+        }
+        assert!(asked > 50, "{asked}");
+    }
+}
