@@ -463,8 +463,8 @@ fn agents_find_what_is_wrong_under_load_only() {
         ("upstream-shared-under-load", "proxy", "the upstream was not called for each request"),
     ] {
         let (trial, outcome) = run_with_agents(mode, workload);
+        assert!(trial.failure.is_some(), "{mode}: {:#?}, {outcome}", trial.proofs);
         outcome.exits(3).says(&[said]);
-        assert!(trial.failure.is_some());
     }
 }
 

@@ -133,11 +133,18 @@ impl Pages {
         Expected { samples, ..self.expected.clone() }
     }
 
-    /// What is wrong with the page of a request, if anything is. One whose sample is not here is left
-    /// to others.
+    /// What a request was made of, but for what was drawn for it. Where that is all in which requests differ,
+    /// any sample tells it. `None` for a request that only others can judge.
+    fn sample(&self, request: u32, drawn: &str) -> Option<&Sample> {
+        let samples = &self.expected.samples;
+        let any = || samples.values().next().filter(|any| !drawn.is_empty() && any.is_all_drawn());
+        samples.get(&request).or_else(any)
+    }
+
+    /// What is wrong with the page of a request, if anything is.
     fn fault(&self, Exchanged { request, drawn, body, .. }: &Exchanged) -> Option<String> {
         let page = String::from_utf8_lossy(body);
-        let sample = self.expected.samples.get(request)?;
+        let sample = self.sample(*request, drawn)?;
         match drawn.as_str() {
             "" => self.differs(sample, &page),
             drawn => self.differs(&sample.redrawn(drawn), &page),
@@ -177,8 +184,11 @@ impl Referee for Pages {
         true
     }
 
+    /// What cannot be compared here does not count as compared.
     fn examine(&self, exchange: &Exchange<'_>) {
-        self.sampled.take(exchange);
+        if self.sample(exchange.request, exchange.drawn).is_some() {
+            self.sampled.take(exchange);
+        }
     }
 
     fn briefing(&self, _: &LoadSpec) -> Option<Briefing> {
@@ -253,8 +263,10 @@ mod tests {
         let pages = Pages::expecting(expected(2), Found::default());
         let deputy =
             deputy::from_briefing(&pages.briefing(&LoadSpec::default()).unwrap().text).unwrap();
-        examine(&*deputy, 1, PAGE);
         examine(&*deputy, 77, "the page of a request that it does not know");
+        pages.take(&deputy.found()).unwrap();
+        assert_eq!(pages.compared().compared, 0, "what nobody could compare");
+        examine(&*deputy, 1, PAGE);
         assert!(pages.verdict(20_000).unwrap_err().starts_with("none of 20000 pages"));
         assert_eq!(pages.verdict(50), Ok(()), "too few to have one for sure");
         pages.take(&deputy.found()).unwrap();
@@ -262,6 +274,23 @@ mod tests {
         examine(&*deputy, 1, &PAGE.replace("14", "15"));
         pages.take(&deputy.found()).unwrap();
         assert!(pages.verdict(20_000).unwrap_err().starts_with("1 pages"));
+    }
+
+    #[test]
+    fn a_deputy_judges_every_page_whose_number_is_drawn() {
+        let drawn = Sample { drawn: Some("7".into()), ..sample() };
+        let samples = (0..2_000).map(|nth| (nth, drawn.clone())).collect();
+        let pages = Pages::expecting(Expected { samples, ..expected(0) }, Found::default());
+        let deputy =
+            deputy::from_briefing(&pages.briefing(&LoadSpec::default()).unwrap().text).unwrap();
+        let wrong = PAGE.replace("14", "15");
+        for request in 0..2_000 {
+            let body = wrong.as_bytes();
+            deputy.examine(&Exchange { request, drawn: "7", body, ..Exchange::default() });
+        }
+        pages.take(&deputy.found()).unwrap();
+        let found = pages.compared();
+        assert_eq!((found.compared, found.wrong), (2_000, 2_000));
     }
 
     #[test]

@@ -75,6 +75,14 @@ impl Sample {
         sample
     }
 
+    /// Whether all that varies in this request is drawn anew each time it is sent, so that [`Sample::redrawn`]
+    /// makes any request of its workload.
+    #[must_use]
+    pub fn is_all_drawn(&self) -> bool {
+        self.drawn.is_some()
+            && self.binding.values().all(|value| self.drawn.as_ref() == Some(value))
+    }
+
     /// This request with another value in place of the drawn one, as far as its answer depends
     /// on it.
     #[must_use]
