@@ -1559,7 +1559,8 @@ mod tests {
         let mut asked = 0;
         for file in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-            for rest in text.split(".is(\"").skip(1) {
+            let asks = |of: &'static str| text.split(of).skip(1);
+            for rest in asks(".is(\"").chain(asks("does(\"")) {
                 let name = rest.split('"').next().unwrap();
                 assert!(modes().any(|mode| mode == name), "{name} is no mode of the corpus");
                 asked += 1;

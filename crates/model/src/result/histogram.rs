@@ -76,8 +76,11 @@ impl Histogram {
 
     /// Adds all counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
+        if self.has_none() {
+            self.clone_from(other);
+            return;
+        }
         match other.counts.get() {
-            _ if self.has_none() => self.clone_from(other),
             // Both have the same bounds, so no value can be out of range.
             Some(counts) => drop(self.counts_mut().add(counts)),
             None if other.payload.is_empty() => {}
@@ -174,8 +177,10 @@ impl Histogram {
 
     /// Every recorded value with its count, ascending: (highest equivalent value in ns, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.counts()
-            .iter_recorded()
+        let counts = (!self.has_none()).then(|| self.counts().iter_recorded());
+        counts
+            .into_iter()
+            .flatten()
             .map(|v| (v.value_iterated_to().min(HIGHEST_NS), v.count_at_value()))
     }
 

@@ -276,4 +276,33 @@ mod tests {
             (None, None)
         );
     }
+
+    proptest::proptest! {
+        /// One pass over both histograms finds what looking up the age of each bucket finds.
+        #[test]
+        fn a_quantile_is_the_first_bucket_within_which_enough_had_a_right_answer(
+            times in proptest::collection::vec(0..5_000_000u64, 1..60),
+            ages in proptest::collection::vec(0..6_000_000u64, 0..30),
+            (never, unknown, wrong) in (0..20u64, 0..5u64, 0..20u64),
+            q in 0.0..1.0f64,
+        ) {
+            let recorded = |spans: &[u64]| {
+                let mut histogram = Histogram::new();
+                spans.iter().for_each(|ns| histogram.record(*ns));
+                histogram
+            };
+            let (answered, open) = (recorded(&times), recorded(&ages));
+            let censored = ages.len() as u64 + unknown;
+            let due = Due { times: &answered, open_age: &open, never, censored, wrong };
+            proptest::prop_assume!(due.late(0) > 0.0 || wrong > 0);
+            let mut within = 0;
+            let right = answered.buckets().find_map(|(ns, count)| {
+                within += count;
+                let right = within.saturating_sub(wrong);
+                let all = times.len() as f64 + due.late(ns);
+                (right as f64 + 0.5 > q * all && right > 0).then_some(ns)
+            });
+            proptest::prop_assert_eq!(due.quantile_ns(q), right.map(|ns| ns.min(answered.max_ns().unwrap())));
+        }
+    }
 }
