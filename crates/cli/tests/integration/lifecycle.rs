@@ -7,6 +7,39 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+/// Its first process ends when it is asked again after four loaded connections; its second one answers on.
+const ENDS_AFTER_THE_LOAD: &str = r#"import http.server, os, signal, sys
+
+first = os.getpid()
+loaded = []
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def handle(self):
+        if len(loaded) >= 4 and os.getppid() == first:
+            os.kill(first, signal.SIGKILL)
+        self.requests = 0
+        super().handle()
+        if self.requests > 20:
+            loaded.append(self)
+
+    def do_GET(self):
+        self.requests += 1
+        self.send_response(200)
+        self.send_header("Content-Length", "12")
+        self.end_headers()
+        self.wfile.write(b"Hello World!")
+
+    def log_message(self, *words):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+if os.fork():
+    os.wait()
+server.serve_forever()
+"#;
+
 /// Checks and runs one target in this mode beside a good one. Returns the output of the check, and
 /// the run's record of the bad target.
 fn beside_a_good_one(mode: &str, expected_check: i32) -> (Outcome, Vec<TrialRecord>, Outcome) {
@@ -96,6 +129,28 @@ fn a_process_left_behind_in_another_session_is_found_and_killed() {
     check.says(&["it left 1 process(es) behind, which were killed:", "lingers"]);
     let caveat = trials[0].caveats.iter().find(|caveat| caveat.id == "unclean_stop").unwrap();
     assert!(caveat.evidence.contains("lingers"), "{}", caveat.evidence);
+}
+
+#[test]
+fn a_target_that_ends_between_its_load_and_its_stop_is_named() {
+    let checkout = Checkout::of_a_user();
+    checkout.write("server.py", ENDS_AFTER_THE_LOAD);
+    checkout.write(
+        "pippin.toml",
+        "[target.ends]\ncommand = \"python3 server.py {PORT}\"\nserves = [\"home\"]\n\
+         [workload.home]\nrequest = { path = \"/\" }\nanswer = { status = 200 }\n\
+         [plan.ci]\nworkload = \"home\"\ntargets = [\"ends\"]\nrepetitions = 1\ncpus = { share = true }\n\
+         profile = { kind = \"closed\", connections = 4, duration = \"1s\", warm_up = \"none\" }\n",
+    );
+    let outcome = checkout.pippin(&["run", "ci"]);
+    let run = checkout.store().load("latest").unwrap();
+    let [trial] = run.trials.as_slice() else { panic!("{} trials: {outcome}", run.trials.len()) };
+    assert_eq!(trial.failure, None, "{outcome}");
+    let caveat = trial.caveats.iter().find(|caveat| caveat.id == "unclean_stop");
+    let caveat = caveat.unwrap_or_else(|| panic!("it is not named: {outcome}"));
+    assert_eq!(caveat.evidence, "it was ended by signal 9 before Pippin stopped it");
+    assert_eq!(trial.verdict, Verdict::Suspect, "{outcome}");
+    checkout.left_nothing();
 }
 
 #[test]

@@ -101,6 +101,8 @@ pub struct RunningTarget {
     memory_group: Option<PathBuf>,
     /// How many these were when the present step of the load began.
     killed_before_step: u64,
+    /// Whether `crashed` has said that its main process ended.
+    end_is_told: bool,
     /// A file of the user's checkout that it runs in place of its revision's.
     elsewhere: Option<PathBuf>,
     id: TargetId,
@@ -329,6 +331,7 @@ impl RunningTarget {
             limits: settings.limits,
             memory_group,
             killed_before_step: 0,
+            end_is_told: false,
             elsewhere,
             id: id.clone(),
             roots: vec![root],
@@ -382,6 +385,7 @@ impl RunningTarget {
             limits: Limits::default(),
             memory_group: None,
             killed_before_step: 0,
+            end_is_told: false,
             elsewhere: None,
             id: id.clone(),
             roots: servers.processes.iter().map(|server| server.root).collect(),
@@ -563,6 +567,7 @@ impl RunningTarget {
                 log_tail: Vec::new(),
             },
         };
+        self.end_is_told = true;
         Some(Crash {
             ended: Some(ended),
             failure: Failure { stage: Stage::Load, message, log_tail: self.log_tail() },
@@ -591,13 +596,17 @@ impl RunningTarget {
     /// Stops it, if Pippin started it. Returns what is worth reporting about its end.
     pub fn stop(mut self) -> Vec<Caveat> {
         let mut doubts = self.doubts();
-        let Some(process) = &mut self.process else { return Vec::new() };
-        let crashed = process.ended().is_some();
-        // A target that was killed itself has failed, and says why.
-        doubts.retain(|doubt| !crashed || doubt.id != "memory_limit");
+        let Some(process) = &mut self.process else { return doubts };
+        let exit = process.ended();
+        let crashed = exit.is_some();
+        // The failure of the trial has said why.
+        doubts.retain(|doubt| !self.end_is_told || doubt.id != "memory_limit");
         let gone = process.stop();
         drop(self.container.take());
         let mut unclean = Vec::new();
+        if let Some(exit) = exit.filter(|_| !self.end_is_told) {
+            unclean.push(format!("it {exit} before Pippin stopped it"));
+        }
         if gone.forced {
             unclean.push(format!(
                 "it did not stop within {} s of its signal and was killed",
