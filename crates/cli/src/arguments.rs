@@ -4,7 +4,6 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
-use pippin_model::plan::limits;
 use pippin_model::plan::scan::Values;
 use pippin_model::scenario::mix::Named;
 use pippin_model::text::units::Spread;
@@ -20,6 +19,7 @@ mod goal;
 mod import;
 mod keeping;
 mod labels;
+mod limits;
 pub mod load;
 pub mod message;
 mod publishing;
@@ -31,6 +31,7 @@ pub use goal::GoalArguments;
 pub use import::{ImportArguments, ImportCommand};
 pub use keeping::{BaselineCommand, BaselineSetArguments, StoreCommand, StoreKeepArguments};
 pub use labels::{LabelArguments, LabelledArguments, NameArguments};
+pub use limits::LimitArguments;
 pub use load::LoadArguments;
 pub use publishing::{SiteArguments, VerifyArguments};
 
@@ -259,12 +260,8 @@ pub struct RunArguments {
     /// Workers of every target; by default as many as it has processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub workers: Option<u32>,
-    /// Processor time that each target may use, by a control group: 0.5 is half of one processor.
-    #[arg(long, value_name = "PROCESSORS", value_parser = limits::parse_cpus)]
-    pub cpu: Option<f64>,
-    /// Memory that each target may use, by a control group: 256M, 1G.
-    #[arg(long, value_name = "SIZE", value_parser = limits::parse_memory)]
-    pub memory: Option<u64>,
+    #[command(flatten)]
+    pub limits: LimitArguments,
     /// Device plans: this fraction of the devices, as 1/10 or 0.1.
     #[arg(long, value_name = "FRACTION", value_parser = values::fraction)]
     pub scale: Option<f64>,
@@ -589,6 +586,8 @@ pub struct CompareArguments {
     pub repeat: Option<u32>,
     #[command(flatten)]
     pub goal: GoalArguments,
+    #[command(flatten)]
+    pub limits: LimitArguments,
     /// Fetch images. With --target, install both copies in the run's folder, and system packages
     /// with apt where needed. Asks once on a terminal.
     #[arg(long)]

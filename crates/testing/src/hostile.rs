@@ -13,15 +13,7 @@
 //! | `frames`, `heads` | HTTP/2: frames; heads and their compression |
 //! | `server` | serves any of them |
 //!
-//! ```
-//! use pippin_testing::hostile::{Behaviour, Over, behaviours, spawn};
-//! let all: Vec<Behaviour> = behaviours().collect();
-//! let one = all.iter().find(|one| one.name == "a status of letters").unwrap();
-//! assert_eq!(one.over, Over::Both);
-//! let server = spawn(one)?;
-//! assert!(server.address().ip().is_loopback());
-//! # Ok::<(), pippin_reference::Error>(())
-//! ```
+//! `examples` shows how one is taken from the table and served.
 mod chunks;
 mod connections;
 mod endings;

@@ -16,10 +16,13 @@
 //! | [`old_kernel`] | nothing: it takes a system call away | the engine, `pippin load` |
 //! | [`skipped`] | nothing: it notes which tests cannot run here | tests of what needs rights or programs |
 //! | `quiet` | nothing: it watches what else the machine does | [`patience`] |
+//! | `examples` | how some of them are used, as tests | readers |
 //! | [`patience`] | nothing: it tells a wrong program from a busy machine | all tests with a bound in time |
 //!
 //! The servers run on the event loop of `pippin-reference`.
 pub mod door;
+#[cfg(test)]
+mod examples;
 pub mod frames;
 pub mod hostile;
 pub mod messages;

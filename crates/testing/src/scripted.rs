@@ -4,21 +4,7 @@
 //! A [`Script`] says what happens to connections and requests, an [`Answer`] what is sent for one
 //! request and how. Instants in the [`Account`] are CLOCK_MONOTONIC, as the engine's.
 //!
-//! ```
-//! use pippin_testing::scripted::{Answer, Script, spawn};
-//! use std::time::Duration;
-//! // Every tenth request fails, the others pause for 30 ms in the middle of their head; each
-//! // connection ends after 100 answers.
-//! let script = Script::each(|request, _| match request.number % 10 {
-//!     9 => Answer::new(503, b"busy"),
-//!     _ => Answer::ok(b"hello").pause_in_head(Duration::from_millis(30)),
-//! });
-//! let server = spawn(script.close_after(100, true))?;
-//! let address = server.address();
-//! let account = server.stop()?;
-//! assert_eq!(account.requests, 0);
-//! # Ok::<(), pippin_reference::Error>(())
-//! ```
+//! `examples` shows how a script is written and served.
 mod account;
 mod answer;
 mod connection;

@@ -188,8 +188,10 @@ pub(super) const REVISIONS: &str = "two revisions of a project (pippin.toml)";
 /// Flags for branches only.
 pub(super) const FOR_BRANCHES: [&str; 3] = ["target", "plan", "quick"];
 /// Flags for sides that are measured now, branches or servers.
-const FOR_MEASURING: [&str; 12] = [
+const FOR_MEASURING: [&str; 14] = [
     "instructions",
+    "cpu",
+    "memory",
     "explain",
     "html",
     "repeat",

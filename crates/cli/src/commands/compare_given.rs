@@ -73,6 +73,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let plan = Plan {
         goal,
         instructions: arguments.instructions,
+        limits: arguments.limits.limits(),
         scan,
         ..ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile)
     };

@@ -88,6 +88,7 @@ pub fn plan_options(arguments: &CompareArguments) -> Result<PlanOptions, CliErro
         quick: arguments.quick,
         repetitions: arguments.repeat,
         goal: arguments.goal.goal(arguments.repeat)?,
+        limits: arguments.limits.limits(),
         life: Some(false),
         instructions: arguments.instructions,
         ..PlanOptions::default()

@@ -9,7 +9,6 @@ use pippin_lab::run::{IsOpen, RunSettings, run as execute, split};
 use pippin_lab::target::catalog::Catalog;
 use pippin_lab::target::place::Place;
 use pippin_lab::trial::generator::{Generator, Here};
-use pippin_model::plan::limits::Limits;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::labels::Labels;
 use pippin_model::run::{RunHeader, RunRecord, RunState};
@@ -130,7 +129,7 @@ fn options(arguments: &RunArguments, catalog: &Catalog) -> Result<PlanOptions, C
         repetitions: arguments.repeat,
         goal: arguments.goal.goal(arguments.repeat)?,
         workers: arguments.workers,
-        limits: Limits { cpus: arguments.cpu, memory_bytes: arguments.memory },
+        limits: arguments.limits.limits(),
         life: arguments.life.then_some(true),
         instructions: arguments.instructions,
         scale: arguments.scale,

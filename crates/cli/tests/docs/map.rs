@@ -54,6 +54,31 @@ fn modules(folder: &str) -> BTreeSet<String> {
     found
 }
 
+/// Whether the documentation in a file has a program: a block of code that is not said to be something else.
+fn has_a_program(path: &std::path::Path) -> bool {
+    let source = fs::read_to_string(path).unwrap();
+    let fences = source.lines().filter_map(|line| {
+        let comment = line.trim_start();
+        comment.strip_prefix("//!").or(comment.strip_prefix("///"))?.trim().strip_prefix("```")
+    });
+    // Every second fence ends a block.
+    fences.step_by(2).any(|kind| kind.is_empty() || kind.starts_with("rust"))
+}
+
+// To look for them takes rustdoc 170 seconds of processor time, so that nobody does (`doctest = false`).
+#[test]
+fn documentation_has_no_program_because_none_would_be_run() {
+    for (name, folder) in crates() {
+        let mut files = Vec::new();
+        rust_files(&root().join(&folder).join("src"), &mut files);
+        let with_one = files.iter().find(|path| has_a_program(path));
+        assert_eq!(with_one, None, "{name}: make a test of it, or say that it is ```text");
+        let is_library = root().join(&folder).join("src/lib.rs").is_file();
+        let says_so = text(&format!("{folder}/Cargo.toml")).contains("\n[lib]\ndoctest = false\n");
+        assert_eq!(is_library, says_so, "{name}: `doctest = false` in its Cargo.toml");
+    }
+}
+
 #[test]
 fn the_table_of_dependencies_is_what_the_crates_say() {
     let page = text(PAGE);

@@ -2,6 +2,7 @@
 use super::support::{Checkout, Outcome, cheat};
 use pippin_model::host::usage::Role;
 use pippin_model::trial::{Stage, TrialRecord};
+use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::skipped::skip;
 
 /// Keeps a mebibyte for each request.
@@ -87,6 +88,50 @@ fn workers_that_need_more_than_the_memory_are_counted_while_their_master_lives()
     let seen = seen.unwrap_or_else(|| panic!("it is not named: {outcome}"));
     assert!(seen.evidence.contains("it may use 64 MiB of memory"), "{}", seen.evidence);
     checkout.left_nothing();
+}
+
+#[test]
+fn the_life_of_a_target_says_how_many_of_its_workers_were_killed() {
+    let checkout = project(WITH_A_MASTER, "\"keeper\"", "life = true");
+    let outcome = checkout.pippin(&["run", "ci", "--memory", "64M"]);
+    if only_trial("life within a memory", &checkout, &outcome).is_none() {
+        return;
+    }
+    let run = checkout.store().load("latest").unwrap();
+    let [life] = run.lives.as_slice() else { panic!("{outcome}") };
+    assert!(life.memory.killed.is_some_and(|killed| killed > 0), "{life:?}");
+    outcome.says(&["killed at the limit)"]);
+    checkout.left_nothing();
+}
+
+#[test]
+fn sides_that_are_compared_are_held_to_limits_too() {
+    let checkout = Checkout::of_a_user();
+    let server = format!("'{}' right", cheat().display());
+    let (one, other) = (format!("{server} "), format!("env MORE=1 {server}"));
+    let compared = |options: &[&str]| {
+        let sides = ["compare", "--command", &one, "--command", &other, "--path", "/"];
+        let short = ["--duration", "1s", "--repeat", "2", "--warm-up", "none"];
+        checkout.pippin(&[&sides[..], &short, options].concat())
+    };
+    let outcome = compared(&["--cpu", "0.3", "--memory", "512M"]);
+    if outcome.has("cannot be held to") {
+        return skip("limits of sides", outcome.stderr.lines().next().unwrap_or_default());
+    }
+    let run = checkout.store().load("latest").unwrap();
+    assert!(!run.trials.is_empty(), "{outcome}");
+    for trial in &run.trials {
+        let usage = trial.usage.as_ref().unwrap_or_else(|| panic!("{outcome}"));
+        let may_use = usage.may_use.as_ref().unwrap_or_else(|| panic!("{outcome}"));
+        assert_eq!(may_use.quota, Some(0.3), "{outcome}");
+        assert!(usage.roles[&Role::Target].cores.unwrap() < 0.4, "{outcome}");
+    }
+    assert_eq!(run.header.plan.limits.words(), "0.3 processors and 512 MiB of memory");
+    let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
+    let urls = ["a", "b"].map(|path| format!("http://{}/{path}", server.address()));
+    let outcome = checkout.pippin(&["compare", &urls[0], &urls[1], "--memory", "512M"]);
+    outcome.is_a_user_error(&["--memory", "runs already"]);
+    checkout.pippin(&["compare", "a", "b", "--cpu", "0.5"]).is_a_user_error(&["--cpu"]);
 }
 
 #[test]

@@ -82,6 +82,7 @@ impl Execution<'_> {
         self.rest()?;
         life.memory.idle_bytes = memory_bytes(&running);
         life.memory.loaded_bytes = self.loaded_bytes(id, &mut running, services)?;
+        life.memory.killed = running.killed_in_step();
         self.rest()?;
         life.memory.rested_bytes = memory_bytes(&running);
         let asking = self.asking(target);

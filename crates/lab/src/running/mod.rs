@@ -474,11 +474,16 @@ impl RunningTarget {
         cgroup::killed_for_memory(self.memory_group.as_ref()?)
     }
 
-    /// Processes of it that the kernel has killed at its limit of memory in this step, while its main
-    /// process lived.
+    /// How many of its processes the kernel has killed at its limit of memory in this step; `None`
+    /// without such a limit, or if the kernel does not count them.
+    #[must_use]
+    pub fn killed_in_step(&self) -> Option<u64> {
+        Some(self.killed_at_limit()?.saturating_sub(self.killed_before_step))
+    }
+
+    /// What is said of those, while its main process lived.
     fn killed_lately(&self) -> Option<Caveat> {
-        let lately = self.killed_at_limit()?.saturating_sub(self.killed_before_step);
-        killed_in_words(lately, self.limits).map(limits::memory_limit)
+        killed_in_words(self.killed_in_step()?, self.limits).map(limits::memory_limit)
     }
 
     /// The service that has ended meanwhile, in words.

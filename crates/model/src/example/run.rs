@@ -475,6 +475,7 @@ fn life(target: &str, cut: u64) -> TargetLife {
             idle_bytes: Some(4 << 20),
             loaded_bytes: Some(9 << 20),
             rested_bytes: Some(6 << 20),
+            killed: None,
         },
         stop: Some(StopUnderLoad {
             users: 16,

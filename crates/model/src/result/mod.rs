@@ -11,7 +11,7 @@
 //! | `silence` | when nobody was answered |
 //! | `spans` | histograms of time spans |
 //! | `window` | one second of a load |
-//! | [`histogram`] | the only histogram type |
+//! | [`histogram`] | the only histogram type, a crate of its own |
 //! | [`bins`] | its coarse form, which every window keeps |
 //! | [`time_series`] | a load second by second, for other programs |
 pub mod bins;
@@ -21,7 +21,6 @@ mod counts;
 mod error_kind;
 mod exchange;
 mod first_error;
-pub mod histogram;
 mod measured;
 mod quic;
 mod request_sample;
@@ -32,6 +31,7 @@ pub mod time_series;
 mod warm_up;
 mod window;
 
+pub use pippin_histogram as histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::load::network::NetworkUse;

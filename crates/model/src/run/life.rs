@@ -43,6 +43,10 @@ pub struct LifeMemory {
     pub loaded_bytes: Option<u64>,
     /// A second after that load.
     pub rested_bytes: Option<u64>,
+    /// Its processes that the kernel had killed at its limit of memory by the end of that load; `None`
+    /// without a limit, or if the kernel does not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub killed: Option<u64>,
 }
 
 /// What happens to users while a target is stopped. Each has a connection, asks for one answer

@@ -55,6 +55,7 @@ fn columns() -> Vec<Column> {
         rest(),
         walks(),
         lives(),
+        limits(),
     ];
     groups.into_iter().flatten().collect()
 }
@@ -276,6 +277,14 @@ fn lives() -> Vec<Column> {
         })
     };
     life::FIGURES.iter().map(column_of).collect()
+}
+
+/// What each target might use at the most; empty without a limit.
+fn limits() -> Vec<Column> {
+    vec![
+        column("limit_cpus", |view, _| cell(view.plan.limits.cpus)),
+        column("limit_memory_bytes", |view, _| cell(view.plan.limits.memory_bytes)),
+    ]
 }
 
 /// The point of the headline.

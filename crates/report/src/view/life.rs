@@ -1,5 +1,6 @@
 //! What is shown of the life of a target: one entry for each figure, which pages, tables and CSV walk.
 use pippin_model::run::life::TargetLife;
+use pippin_model::text::units::counted;
 
 use crate::words;
 
@@ -41,7 +42,8 @@ impl LifeFigure {
         (self.read)(life)
     }
 
-    /// Its value in words. Of a target that had to be killed, the time until it was gone says so.
+    /// Its value in words. Of a target that had to be killed, the time until it was gone says so; of one
+    /// that met its limit of memory, what it took under load does.
     #[must_use]
     pub fn words(&self, life: &TargetLife) -> String {
         let value = self.value(life);
@@ -52,6 +54,11 @@ impl LifeFigure {
         };
         if self.name == "stop_gone_after_ns" && life.stop.is_some_and(|stop| stop.forced) {
             words.push_str(" (killed)");
+        }
+        let killed = life.memory.killed.filter(|killed| *killed > 0);
+        if let Some(killed) = killed.filter(|_| self.name == "memory_loaded_bytes") {
+            let processes = counted(killed, "process");
+            words.push_str(&format!(" ({processes} killed at the limit)"));
         }
         words
     }
