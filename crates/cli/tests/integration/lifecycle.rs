@@ -8,14 +8,11 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 /// Its first process ends when it is asked again after four loaded connections; its second one answers on.
-const ENDS_AFTER_THE_LOAD: &str = r#"import http.server, os, signal, sys
-
+const ENDS_AFTER_THE_LOAD: &str = r#"
 first = os.getpid()
 loaded = []
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Ending(Hello):
     def handle(self):
         if len(loaded) >= 4 and os.getppid() == first:
             os.kill(first, signal.SIGKILL)
@@ -26,18 +23,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.requests += 1
-        self.send_response(200)
-        self.send_header("Content-Length", "12")
-        self.end_headers()
-        self.wfile.write(b"Hello World!")
+        super().do_GET()
 
-    def log_message(self, *words):
-        pass
-
-server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+listening = server(Ending)
 if os.fork():
     os.wait()
-server.serve_forever()
+listening.serve_forever()
 "#;
 
 /// Checks and runs one target in this mode beside a good one. Returns the output of the check, and
@@ -133,15 +124,9 @@ fn a_process_left_behind_in_another_session_is_found_and_killed() {
 
 #[test]
 fn a_target_that_ends_between_its_load_and_its_stop_is_named() {
-    let checkout = Checkout::of_a_user();
-    checkout.write("server.py", ENDS_AFTER_THE_LOAD);
-    checkout.write(
-        "pippin.toml",
-        "[target.ends]\ncommand = \"python3 server.py {PORT}\"\nserves = [\"home\"]\n\
-         [workload.home]\nrequest = { path = \"/\" }\nanswer = { status = 200 }\n\
-         [plan.ci]\nworkload = \"home\"\ntargets = [\"ends\"]\nrepetitions = 1\ncpus = { share = true }\n\
-         profile = { kind = \"closed\", connections = 4, duration = \"1s\", warm_up = \"none\" }\n",
-    );
+    let ends = "[target.ends]\ncommand = \"python3 server.py {PORT}\"\nserves = [\"home\"]\n";
+    let checkout = Checkout::with_a_home(ends, "\"ends\"", "");
+    checkout.write_server("server.py", ENDS_AFTER_THE_LOAD);
     let outcome = checkout.pippin(&["run", "ci"]);
     let run = checkout.store().load("latest").unwrap();
     let [trial] = run.trials.as_slice() else { panic!("{} trials: {outcome}", run.trials.len()) };

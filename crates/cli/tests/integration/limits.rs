@@ -6,43 +6,25 @@ use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::skipped::skip;
 
 /// Keeps a mebibyte for each request.
-const KEEPER: &str = r#"import http.server, os, sys
-
+const KEEPER: &str = r#"
 kept = []
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Keeper(Hello):
     def do_GET(self):
         kept.append(b"x" * (1 << 20))
-        self.send_response(200)
-        self.send_header("Content-Length", "12")
-        self.end_headers()
-        self.wfile.write(b"Hello World!")
+        super().do_GET()
 
-    def log_message(self, *words):
-        pass
-
-server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+listening = server(Keeper)
 # With a master, a worker takes the place of one that was killed.
 while "master" in sys.argv and os.fork():
     os.wait()
-server.serve_forever()
+listening.serve_forever()
 "#;
 
 /// A project with these targets.
 fn project(targets: &str, names: &str, more: &str) -> Checkout {
-    let checkout = Checkout::of_a_user();
-    checkout.write("keeper.py", KEEPER);
-    checkout.write(
-        "pippin.toml",
-        &format!(
-            "{targets}\n[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ status = 200 }}\n\
-             [plan.ci]\nworkload = \"home\"\ntargets = [{names}]\nrepetitions = 1\n{more}\n\
-             profile = {{ kind = \"closed\", connections = 4, duration = \"2s\", warm_up = \"none\" }}\n\
-             cpus = {{ share = true }}\n"
-        ),
-    );
+    let checkout = Checkout::with_a_home(targets, names, more);
+    checkout.write_server("keeper.py", KEEPER);
     checkout
 }
 
@@ -108,9 +90,9 @@ fn the_life_of_a_target_says_how_many_of_its_workers_were_killed() {
 fn sides_that_are_compared_are_held_to_limits_too() {
     let checkout = Checkout::of_a_user();
     let server = format!("'{}' right", cheat().display());
-    let (one, other) = (format!("{server} "), format!("env MORE=1 {server}"));
+    let other = format!("env MORE=1 {server}");
     let compared = |options: &[&str]| {
-        let sides = ["compare", "--command", &one, "--command", &other, "--path", "/"];
+        let sides = ["compare", "--command", &server, "--command", &other, "--path", "/"];
         let short = ["--duration", "1s", "--repeat", "2", "--warm-up", "none"];
         checkout.pippin(&[&sides[..], &short, options].concat())
     };

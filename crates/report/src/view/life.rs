@@ -47,20 +47,23 @@ impl LifeFigure {
     #[must_use]
     pub fn words(&self, life: &TargetLife) -> String {
         let value = self.value(life);
-        let mut words = match self.unit {
+        let words = match self.unit {
             Unit::Time => words::ns(value),
             Unit::Bytes => words::bytes(value),
             Unit::Count => value.map_or_else(|| words::UNKNOWN.into(), words::whole),
         };
-        if self.name == "stop_gone_after_ns" && life.stop.is_some_and(|stop| stop.forced) {
-            words.push_str(" (killed)");
+        words + &self.remark(life)
+    }
+
+    fn remark(&self, life: &TargetLife) -> String {
+        let killed = life.memory.killed.unwrap_or(0);
+        match self.name {
+            "stop_gone_after_ns" if life.stop.is_some_and(|stop| stop.forced) => " (killed)".into(),
+            "memory_loaded_bytes" if killed > 0 => {
+                format!(" ({} killed at the limit)", counted(killed, "process"))
+            }
+            _ => String::new(),
         }
-        let killed = life.memory.killed.filter(|killed| *killed > 0);
-        if let Some(killed) = killed.filter(|_| self.name == "memory_loaded_bytes") {
-            let processes = counted(killed, "process");
-            words.push_str(&format!(" ({processes} killed at the limit)"));
-        }
-        words
     }
 }
 

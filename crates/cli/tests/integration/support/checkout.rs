@@ -27,6 +27,25 @@ pub struct Checkout {
     folder: TempDir,
 }
 
+const HELLO: &str = r#"import http.server, os, signal, sys
+
+class Hello(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "12")
+        self.end_headers()
+        self.wfile.write(b"Hello World!")
+
+    def log_message(self, *words):
+        pass
+
+def server(handler):
+    return http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), handler)
+
+"#;
+
 impl Checkout {
     /// With the shipped workloads, without targets and plans.
     pub fn new() -> Self {
@@ -48,6 +67,28 @@ impl Checkout {
         let checkout = Self::new();
         checkout.add_cheat("it", mode, workloads);
         checkout
+    }
+
+    /// A user's, with these targets, the workload `home` (`GET /`, answered with 200), and the plan `ci`: a
+    /// closed loop of 4 connections for 2 s, of the targets in `names`, with `more` keys.
+    pub fn with_a_home(targets: &str, names: &str, more: &str) -> Self {
+        let checkout = Self::of_a_user();
+        checkout.write(
+            "pippin.toml",
+            &format!(
+                "{targets}\n[workload.home]\nrequest = {{ path = \"/\" }}\nanswer = {{ status = 200 }}\n\
+                 [plan.ci]\nworkload = \"home\"\ntargets = [{names}]\nrepetitions = 1\n{more}\n\
+                 profile = {{ kind = \"closed\", connections = 4, duration = \"2s\", warm_up = \"none\" }}\n\
+                 cpus = {{ share = true }}\n"
+            ),
+        );
+        checkout
+    }
+
+    /// Writes a server in Python, which takes its port from the command line: the class `Hello` answers
+    /// `GET /`, and the function `server` listens for such a class.
+    pub fn write_server(&self, path: &str, text: &str) {
+        self.write(path, &format!("{HELLO}{text}"));
     }
 
     /// The folder.
