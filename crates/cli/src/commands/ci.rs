@@ -3,7 +3,7 @@
 use pippin_lab::target::place::Place;
 use pippin_lab::target::revision::Repository;
 use pippin_model::plan::{Plan, PlanOptions};
-use pippin_model::run::{RunRecord, RunState};
+use pippin_model::run::RunState;
 use pippin_model::target::TargetId;
 use pippin_model::target::project::FILE;
 use pippin_model::verdict::gate::{Gate, Undecided};
@@ -13,9 +13,10 @@ use pippin_stats::interval::anytime::{FEWEST_STARTS, Levels};
 use std::time::{Duration, Instant};
 
 use super::base::Checkout;
-use super::compare_measured::{Deciding, Decision, Patience, tell_missing, words};
-use super::compare_revisions::{Side, compared, copy, plan_of, targets_of};
-use super::compare_table::{Sides, conclude};
+use super::compare::measured::{Deciding, Decision, Patience, tell_missing};
+use super::compare::sides::{Side, Sides};
+use super::compare::table::conclude;
+use super::copies::{Copying, plan_of, targets_of};
 use super::gates::files_must_be_writable;
 use super::run::{RunOptions, folder, write_page};
 use super::{Shared, base, catalog, init, place};
@@ -60,19 +61,18 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
         return Ok(exit::OK);
     }
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
-    let path = folder.join(format!("worktree-{}-{}", base.label(), std::process::id()));
-    let worktree = repository.worktree(&base, &path)?;
-    let end = format!("@{}", base.label());
-    let caches = place.caches()?;
-    let copies = targets
-        .iter()
-        .map(|target| copy(target, &worktree, (&end, &caches), arguments.base_file))
-        .collect::<Result<Vec<_>, CliError>>()?;
-    let before: Vec<TargetId> = copies.iter().map(|copy| copy.id.clone()).collect();
     let now: Vec<TargetId> = targets.iter().map(|target| target.id()).collect();
-    let pairs: Vec<_> = before.iter().cloned().zip(now.iter().cloned()).collect();
+    let copies = Copying::new(&repository, targets, &place, (&folder, arguments.base_file))?
+        .of(&base, &base.label())?;
+    let head = Side {
+        words: in_words(&checkout),
+        revision: Some(("HEAD".into(), checkout.head.commit.clone())),
+        ids: now,
+    };
+    let sides = Sides([Side::of_revision(&base, copies.ids()), head]);
+    let [before, now] = &sides.0;
     let decision = Decision {
-        levels: Levels::of_comparison(arguments.false_alarms, &gates, now.len()),
+        levels: Levels::of_comparison(arguments.false_alarms, &gates, now.ids.len()),
         gates,
         undecided: arguments.gates.undecided().or(plan.undecided).unwrap_or(Undecided::Warn),
         force: false,
@@ -80,51 +80,33 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
         json: &arguments.json,
     };
     let patience = Patience::For(since, Duration::from_nanos(arguments.length.ns()));
-    let deciding = Deciding::new(&decision, patience, pairs);
+    let deciding = Deciding::new(&decision, patience, &sides);
     let how = RunOptions {
         keep_requests: arguments.kept.keep_requests,
         labels: Some(&labels),
         ..RunOptions::here(&folder, arguments.install, arguments.yes, arguments.seed)
     };
     let extra_time = extra_time(&plan, &decision.gates);
-    let plan = Plan { targets: before.iter().chain(&now).cloned().collect(), extra_time, ..plan };
-    let catalog = catalog.with_given(copies, []);
+    let plan = Plan { targets: sides.ids().cloned().collect(), extra_time, ..plan };
+    let catalog = catalog.with_given(copies.targets.clone(), []);
     let record = deciding.measure(shared, &catalog, plan, &how)?;
-    drop(worktree);
-    write_page(shared, &View::of(&record), None, &folder)?;
+    drop(copies);
+    let view = View::of(&record);
+    write_page(shared, &view, None, &folder)?;
     if record.state == RunState::Interrupted {
         return Ok(exit::INTERRUPTED);
     }
-    let missing = before.iter().filter(|id| tell_missing(&record, id, id)).count();
-    if missing > 0 {
+    if before.ids.iter().filter(|id| tell_missing(&record, id)).count() > 0 {
         say(how_to_build(&place));
         return Ok(exit::LAB_FAILURE);
     }
-    let sides = [
-        Side { words: words(&base), revision: (base.name, base.commit), ids: before },
-        Side {
-            words: in_words(&checkout),
-            revision: ("HEAD".into(), checkout.head.commit),
-            ids: now,
-        },
-    ];
-    concluded(&record, &decision, &sides)
-}
-
-/// Judges the checkout by its gates. What it broke fails them.
-fn concluded(
-    record: &RunRecord,
-    decision: &Decision<'_>,
-    sides: &[Side; 2],
-) -> Result<u8, CliError> {
-    let [_, now] = sides;
+    // What the checkout broke fails the gates.
     let lost: Vec<TargetId> =
-        now.ids.iter().filter(|id| tell_missing(record, id, id)).cloned().collect();
-    let sides = compared(record, sides);
-    let mut comparison = sides.comparison;
-    comparison.targets.retain(|target| !lost.contains(&target.b));
-    comparison.only_a.extend(lost);
-    conclude(decision, &Sides { comparison, ..sides })
+        now.ids.iter().filter(|id| tell_missing(&record, id)).cloned().collect();
+    let mut compared = sides.compared(&record, view);
+    compared.comparison.targets.retain(|target| !lost.contains(&target.b));
+    compared.comparison.only_a.extend(lost);
+    conclude(&decision, &compared)
 }
 
 /// The gates of the plan and of the command line; [`USUAL_GATES`] where none is about a change.

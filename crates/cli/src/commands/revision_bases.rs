@@ -2,7 +2,7 @@
 //! main`. Its targets are measured in the same run, each from a git worktree.
 use pippin_lab::target::Target;
 use pippin_lab::target::place::Place;
-use pippin_lab::target::revision::{Repository, Worktree};
+use pippin_lab::target::revision::Repository;
 use pippin_model::plan::Plan;
 use pippin_model::target::TargetId;
 use pippin_model::target::project::{LANGUAGE, Project};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::base::Checkout;
-use super::compare_revisions::{copy, targets_of};
+use super::copies::{Copies, Copying, targets_of};
 use super::meaning::Meaning;
 use super::{Shared, base};
 use crate::arguments::BaseFile;
@@ -22,11 +22,9 @@ use crate::exit::CliError;
 pub struct RevisionBases {
     /// By revision: which copy belongs to each target.
     then: BTreeMap<String, BTreeMap<TargetId, TargetId>>,
-    copies: Vec<Target>,
+    copies: Vec<Copies>,
     /// Whether this is a project in a repository of git.
     is_in_git: bool,
-    /// Removed when this is dropped.
-    _worktrees: Vec<Worktree>,
 }
 
 /// Where the files of revisions go, and how they are started.
@@ -83,24 +81,19 @@ impl RevisionBases {
             if !labels.insert(label.clone()) {
                 label = format!("{label}-{}", revision.short_commit());
             }
-            let path = to.folder.join(format!("worktree-{label}-{}", std::process::id()));
-            let worktree = repository.worktree(&revision, &path)?;
-            let mut then = BTreeMap::new();
-            for target in targets_of(project, plan, None)? {
-                let (end, caches) = (format!("@{label}"), place.caches()?);
-                let copy = copy(target, &worktree, (&end, &caches), to.file)?;
-                then.insert(target.id(), copy.id.clone());
-                bases.copies.push(copy);
-            }
-            bases.then.insert(name.clone(), then);
-            bases._worktrees.push(worktree);
+            let targets = targets_of(project, plan, None)?;
+            let ids: Vec<TargetId> = targets.iter().map(|target| target.id()).collect();
+            let copying = Copying::new(&repository, targets, place, (to.folder, to.file))?;
+            let copies = copying.of(&revision, &label)?;
+            bases.then.insert(name.clone(), ids.into_iter().zip(copies.ids()).collect());
+            bases.copies.push(copies);
         }
         Ok(bases)
     }
 
     /// The copies of targets, to be measured too.
-    pub fn take_copies(&mut self) -> Vec<Target> {
-        std::mem::take(&mut self.copies)
+    pub fn targets(&self) -> Vec<Target> {
+        self.copies.iter().flat_map(|copies| copies.targets.clone()).collect()
     }
 
     /// Whether no gate names a revision.

@@ -51,7 +51,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     let asked: Vec<&Gate> = plan.gates.iter().chain(arguments.gates.all()).collect();
     let project = catalog.project();
     let to = To { folder: &folder, file: arguments.base_file };
-    let mut bases = RevisionBases::prepare(shared, &place, project, &plan, &asked, to)?;
+    let bases = RevisionBases::prepare(shared, &place, project, &plan, &asked, to)?;
     if bases.is_empty() && shared.given.contains("base_file") {
         return Err(CliError::User(
             "--base-file has no effect, because no gate names a revision, as \"p99 < 10% vs main\" does; leave it out".into(),
@@ -62,7 +62,7 @@ pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
             "--probe: the gates name a revision of this repository, and the targets are elsewhere; leave those gates out".into(),
         ));
     }
-    let copies = bases.take_copies();
+    let copies = bases.targets();
     let targets = plan.targets.iter().cloned().chain(copies.iter().map(|copy| copy.id.clone()));
     let instructions = plan.instructions || arguments.gates.all().any(Gate::is_on_instructions);
     let plan = Plan { targets: targets.collect(), instructions, ..plan };

@@ -125,7 +125,7 @@ fn a_branch_that_is_as_fast_passes() {
     in_time(outcome.code == Some(0), || outcome.to_string());
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(
-        (&json["a"]["revision"], &json["b"]["target"]),
+        (&json["a"]["revision"], &json["b"]["targets"][0]),
         (&"main".into(), &"test/it@same".into())
     );
     let goodput = &json["comparison"]["targets"][0]["changes"][0];

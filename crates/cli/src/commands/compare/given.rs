@@ -8,26 +8,19 @@ use pippin_model::load::{LoadSpec, Protocol, Request};
 use pippin_model::plan::Plan;
 use pippin_model::plan::goal::FEWEST_REPETITIONS;
 use pippin_model::plan::scan::Scan;
-use pippin_model::run::{RunRecord, RunState};
 use pippin_model::target::TargetId;
 use pippin_model::workload::Workload;
-use pippin_report::view::View;
-use pippin_stats::compare::{Comparison, Origin};
-use pippin_stats::gate::Planned;
 use std::path::Path;
 use std::slice;
 use std::time::Duration;
 
-use super::compare_measured::{
-    Deciding, Decision, Measured, Patience, has_result, trials_of, within,
-};
-use super::compare_table::{Sides, conclude};
-use super::load::{profile, protocol, reach, request, tls};
-use super::run::folder;
-use super::{Shared, catalog, compare_scan, place, print};
+use super::scan;
+use super::sides::Sides;
 use crate::arguments::CompareArguments;
-use crate::exit::{self, CliError};
-use crate::output;
+use crate::commands::load::{profile, protocol, reach, request, tls};
+use crate::commands::run::folder;
+use crate::commands::{Shared, catalog, place};
+use crate::exit::CliError;
 use crate::values::{Time, statuses_of};
 
 /// The name of such runs, in place of a plan's name.
@@ -58,7 +51,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
     let place = place()?;
     let folder = folder(&place, arguments.out.as_deref(), PLAN)?;
     let protocol = protocol::without_url(&arguments.http2, false, arguments.shape.pipeline)?;
-    let (targets, asked, scan) = Given { arguments, folder: &folder, protocol }.targets()?;
+    let (targets, asked, values) = Given { arguments, folder: &folder, protocol }.targets()?;
     let ids: Vec<TargetId> = targets.iter().map(|target| target.id.clone()).collect();
     let title = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut profile = profile::of_shape(&arguments.shape, DURATION)?;
@@ -74,47 +67,15 @@ pub fn run(shared: &Shared, arguments: &CompareArguments) -> Result<u8, CliError
         goal,
         instructions: arguments.instructions,
         limits: arguments.limits.limits(),
-        scan,
+        scan: values,
         ..ad_hoc::plan(PLAN, title, ids.clone(), repetitions, profile)
     };
     if plan.scan.is_some() {
-        compare_scan::tell_time(shared, &plan);
+        scan::tell_time(shared, &plan);
     }
     let catalog = catalog(&place)?.with_given(targets, [asked]);
-    let decision = Decision::from(arguments);
-    let deciding = Deciding::new(&decision, Patience::from_repeat(arguments.repeat), pairs(&ids));
-    let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
-    finish(shared, arguments, &measured, &ids)
-}
-
-/// The first target with each of the others.
-pub fn pairs(ids: &[TargetId]) -> Vec<(TargetId, TargetId)> {
-    ids[1..].iter().map(|id| (ids[0].clone(), id.clone())).collect()
-}
-
-/// Shows a run, and compares its first target with each of the others.
-pub fn finish(
-    shared: &Shared,
-    arguments: &CompareArguments,
-    Measured { record, view }: &Measured,
-    ids: &[TargetId],
-) -> Result<u8, CliError> {
-    if !arguments.json.is_stdout() {
-        shared.print_result(view, &arguments.detail)?;
-        print(b"\n")?;
-    }
-    if record.state == RunState::Interrupted {
-        return Ok(exit::INTERRUPTED);
-    }
-    let without: Vec<&TargetId> = ids.iter().filter(|id| !has_result(record, id)).collect();
-    for id in &without {
-        output::say(format_args!("{id}: no result; the table above says why"));
-    }
-    if !without.is_empty() {
-        return Ok(exit::LAB_FAILURE);
-    }
-    let is_shown = !arguments.json.is_stdout();
-    conclude(&Decision::from(arguments), &Sides { is_shown, ..sides(record, view, ids) })
+    let sides = Sides::first_with_each(&ids);
+    sides.measure(shared, arguments, (&catalog, plan), (&folder, true))
 }
 
 struct Given<'a> {
@@ -147,7 +108,7 @@ impl Given<'_> {
                 .map_err(|error| CliError::User(format!("--image {reference}: {error}")))?;
             targets.push(ad_hoc::image(image, self.folder, self.only(&path)?));
         }
-        let values = compare_scan::asked(self.arguments)?;
+        let values = scan::asked(self.arguments)?;
         if targets.len() < 2 && values.is_none() {
             return Err(CliError::User(
                 "name at least two things to compare: URLs, --command, --image".into(),
@@ -156,7 +117,7 @@ impl Given<'_> {
         self.name(&mut targets)?;
         let scan = match values {
             Some(values) => {
-                let (each, scan) = compare_scan::each(&targets[0], values)?;
+                let (each, scan) = scan::each(&targets[0], values)?;
                 targets = each;
                 Some(scan)
             }
@@ -253,32 +214,6 @@ impl Given<'_> {
         let LoadSpec { addresses, tls, .. } = load;
         let request = self.only(path)?;
         Ok(ad_hoc::listening(Listening { addresses, tls, url, proxy: None }, request))
-    }
-}
-
-/// The first target against each of the others.
-fn sides(record: &RunRecord, view: &View, ids: &[TargetId]) -> Sides {
-    let (first, others) = (&ids[0], &ids[1..]);
-    let of = |id: &TargetId| trials_of(record, slice::from_ref(id));
-    let a_trials = of(first);
-    let targets = others.iter().flat_map(|id| within(view, &a_trials, &of(id)).targets).collect();
-    Sides {
-        a_trials,
-        b_trials: others.iter().flat_map(of).collect(),
-        a: first.to_string(),
-        b: others.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-        a_planned: Planned::from_record(record),
-        b_planned: Planned::from_record(record),
-        lost: Vec::new(),
-        unfinished: Vec::new(),
-        trust: vec![view.trust.clone()],
-        comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },
-        origin: Origin::OneRun,
-        is_shown: false,
-        differences: Vec::new(),
-        scan: view.scan.clone(),
-        goal: view.goal.clone(),
-        more: vec![("run", record.header.id.clone().into())],
     }
 }
 

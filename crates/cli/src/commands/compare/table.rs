@@ -1,4 +1,4 @@
-//! The table of a comparison, and the conclusions: which gates failed, which sides are INVALID.
+//! The table of a comparison, and the conclusions: which gates failed, which compared are INVALID.
 use pippin_model::figure::Figure;
 use pippin_model::target::TargetId;
 use pippin_model::text::units::format_count;
@@ -16,15 +16,14 @@ use pippin_stats::interval::anytime::Levels;
 use pippin_stats::planning::Progress;
 use pippin_stats::summary::trust::Trust;
 
-use super::compare_measured::Decision;
-use super::compare_sentence;
-use super::gates::{GateReport, tell};
-use super::print_text;
+use super::measured::Decision;
+use super::sentence;
+use crate::commands::gates::{GateReport, tell};
 use crate::exit::{self, CliError};
-use crate::output;
+use crate::output::{self, print_text};
 
-/// The two sides of a comparison and their names.
-pub struct Sides {
+/// The two sides of a comparison, and what was found.
+pub struct Compared {
     /// The first, in words.
     pub a: String,
     /// The second, in words.
@@ -61,31 +60,31 @@ pub struct Sides {
 
 /// Writes the comparison and returns the exit code. An INVALID result passes no gate, and what A has
 /// and B lost is one.
-pub fn conclude(decision: &Decision<'_>, sides: &Sides) -> Result<u8, CliError> {
+pub fn conclude(decision: &Decision<'_>, compared: &Compared) -> Result<u8, CliError> {
     let gates = &decision.gates;
-    let bases = Judged { sides, levels: decision.levels };
-    let mut outcomes = judge(gates, &sides.b_trials, sides.b_planned, &bases);
-    for target in &sides.comparison.only_a {
+    let bases = Judged { compared, levels: decision.levels };
+    let mut outcomes = judge(gates, &compared.b_trials, compared.b_planned, &bases);
+    for target in &compared.comparison.only_a {
         outcomes.extend(gate::unmeasured(gates, target, "B has no result of it"));
     }
     let width = Style::of_stdout().width;
-    decision.json.show(|| print_text(&text(sides, width)), || json(sides, &outcomes))?;
-    let details = || format!("```text\n{}```\n", text(sides, width));
+    decision.json.show(|| print_text(&text(compared, width)), || json(compared, &outcomes))?;
+    let details = || format!("```text\n{}```\n", text(compared, width));
     let report = GateReport {
-        title: format!("{} against {}", sides.b, sides.a),
-        trials: &sides.b_trials,
-        changes: changes(sides),
+        title: format!("{} against {}", compared.b, compared.a),
+        trials: &compared.b_trials,
+        changes: changes(compared),
         details: &details,
         undecided: decision.undecided,
     };
     let of_gates = tell(decision.files, &outcomes, !decision.json.is_stdout(), &report)?;
-    let is_invalid = tell_invalid(sides) && !decision.force;
+    let is_invalid = tell_invalid(compared) && !decision.force;
     Ok(exit::worst(of_gates, if is_invalid { exit::INVALID } else { exit::OK }))
 }
 
 /// The sentences and the table of changes, for a summary.
-fn changes(sides: &Sides) -> Changes {
-    let targets = &sides.told();
+fn changes(compared: &Compared) -> Changes {
+    let targets = &compared.told();
     let rows = targets.iter().flat_map(|target| {
         target.changes.iter().map(move |change| {
             let [a, b] = words::in_one_unit(change.figure, [change.a, change.b]);
@@ -95,7 +94,7 @@ fn changes(sides: &Sides) -> Changes {
             [format!("{name}{}", change.figure), a, b, relative, interval, judgement]
         })
     });
-    Changes { sentences: sentences(sides), rows: rows.collect() }
+    Changes { sentences: sentences(compared), rows: rows.collect() }
 }
 
 /// The change and its interval, in percent.
@@ -112,25 +111,25 @@ fn relative(change: &Change) -> (String, String) {
 const MOST_SENTENCES: usize = 5;
 
 /// What changed, in a sentence for each target.
-fn sentences(sides: &Sides) -> Vec<String> {
-    let targets = sides.told();
+fn sentences(compared: &Compared) -> Vec<String> {
+    let targets = compared.told();
     let one = |target: &TargetChange| {
-        if let Some(scan) = &sides.scan {
+        if let Some(scan) = &compared.scan {
             let side = |value: &str| format!("{}={value}", scan.parameter);
-            return compare_sentence::write(target, &side(&scan.base), &scan.side(&target.b));
+            return sentence::write(target, &side(&scan.base), &scan.side(&target.b));
         }
         let is_one = targets.len() == 1 && target.a != target.b;
         let short = |side: &str| side.split(" (").next().unwrap_or(side).to_string();
         let (a, b) = if is_one && of_revision(&target.a) == of_revision(&target.b) {
-            (short(&sides.a), short(&sides.b))
+            (short(&compared.a), short(&compared.b))
         } else if target.a == target.b {
             (format!("{} in A", target.a), format!("{} in B", target.b))
         } else {
             (target.a.to_string(), target.b.to_string())
         };
-        compare_sentence::write(target, &a, &b)
+        sentence::write(target, &a, &b)
     };
-    let knee = sides.scan.iter().map(ScanView::words).filter(|words| !words.is_empty());
+    let knee = compared.scan.iter().map(ScanView::words).filter(|words| !words.is_empty());
     let changes = targets.iter().take(MOST_SENTENCES).map(|target| one(target));
     let mut said: Vec<String> = knee.chain(changes).collect();
     if targets.len() > MOST_SENTENCES {
@@ -146,7 +145,7 @@ fn of_revision(target: &TargetId) -> (&str, &str) {
 
 /// A comparison whose gates are judged at these levels.
 struct Judged<'a> {
-    sides: &'a Sides,
+    compared: &'a Compared,
     levels: Levels,
 }
 
@@ -158,16 +157,16 @@ impl Bases for Judged<'_> {
         target: &TargetId,
         step: Option<Step>,
     ) -> Result<Option<Base<'_>>, String> {
-        let sides = self.sides;
-        let pair = sides.comparison.targets.iter().find(|change| change.b == *target);
+        let compared = self.compared;
+        let pair = compared.comparison.targets.iter().find(|change| change.b == *target);
         let pair = pair.ok_or_else(|| format!("A has no result of {target}"))?;
-        let group = Group::of_target(sides.a_trials.iter(), (&pair.a, step), sides.a_planned);
-        let name = if sides.origin == Origin::OneRun && pair.a != pair.b {
+        let group = Group::of_target(compared.a_trials.iter(), (&pair.a, step), compared.a_planned);
+        let name = if compared.origin == Origin::OneRun && pair.a != pair.b {
             pair.a.to_string()
         } else {
-            format!("A ({})", sides.a)
+            format!("A ({})", compared.a)
         };
-        Ok(Some(Base { group, name, origin: sides.origin }))
+        Ok(Some(Base { group, name, origin: compared.origin }))
     }
 
     fn levels(&self) -> Levels {
@@ -175,7 +174,7 @@ impl Bases for Judged<'_> {
     }
 }
 
-impl Sides {
+impl Compared {
     /// The targets of which sentences and tables speak: of a scan the best value only, because its
     /// own table has all.
     fn told(&self) -> Vec<&TargetChange> {
@@ -185,24 +184,24 @@ impl Sides {
     }
 }
 
-fn json(sides: &Sides, gates: &[Outcome]) -> serde_json::Result<String> {
-    let mut value = serde_json::json!({"comparison": sides.comparison, "differences": sides.differences, "unfinished": sides.unfinished, "gates": gates, "trust": {"a": sides.trust.first(), "b": sides.trust.last()}});
-    if let Some(goal) = &sides.goal {
+fn json(compared: &Compared, gates: &[Outcome]) -> serde_json::Result<String> {
+    let mut value = serde_json::json!({"comparison": compared.comparison, "differences": compared.differences, "unfinished": compared.unfinished, "gates": gates, "trust": {"a": compared.trust.first(), "b": compared.trust.last()}});
+    if let Some(goal) = &compared.goal {
         value["goal"] = serde_json::to_value(goal)?;
     }
-    if let Some(scan) = &sides.scan {
+    if let Some(scan) = &compared.scan {
         value["scan"] = serde_json::to_value(scan)?;
     }
-    for (key, more) in &sides.more {
+    for (key, more) in &compared.more {
         value[*key] = more.clone();
     }
     serde_json::to_string_pretty(&value)
 }
 
 /// Whether a side is INVALID, or B lost a target. Prints each on standard error.
-fn tell_invalid(sides: &Sides) -> bool {
+fn tell_invalid(compared: &Compared) -> bool {
     let mut invalid = false;
-    for target in &sides.comparison.targets {
+    for target in &compared.comparison.targets {
         for (name, verdict) in [(&target.a, target.a_verdict), (&target.b, target.b_verdict)] {
             if verdict == Verdict::Invalid {
                 invalid = true;
@@ -212,7 +211,7 @@ fn tell_invalid(sides: &Sides) -> bool {
             }
         }
     }
-    for target in &sides.lost {
+    for target in &compared.lost {
         invalid = true;
         output::say(format_args!(
             "{target}: A has a result and B has none, though B was to measure it"
@@ -221,26 +220,26 @@ fn tell_invalid(sides: &Sides) -> bool {
     invalid
 }
 
-fn text(sides: &Sides, width_of_terminal: usize) -> String {
-    let (comparison, differing) = (&sides.comparison, &sides.differences);
+fn text(compared: &Compared, width_of_terminal: usize) -> String {
+    let (comparison, differing) = (&compared.comparison, &compared.differences);
     let names: Vec<String> = comparison.targets.iter().map(name).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("target".len());
-    let said: String = sentences(sides)
+    let said: String = sentences(compared)
         .iter()
         .flat_map(|one| wrap(one, width_of_terminal))
         .map(|line| line + "\n")
         .collect();
-    if sides.scan.is_some() && sides.is_shown {
+    if compared.scan.is_some() && compared.is_shown {
         return said;
     }
     let mut out = format!("{said}\n");
-    if !sides.is_shown {
-        out.push_str(&trust(sides, width_of_terminal));
+    if !compared.is_shown {
+        out.push_str(&trust(compared, width_of_terminal));
         out.push('\n');
     }
-    out.push_str(&format!("A {}\nB {}\n", sides.a, sides.b));
-    for run in &sides.unfinished {
+    out.push_str(&format!("A {}\nB {}\n", compared.a, compared.b));
+    for run in &compared.unfinished {
         out.push_str(&format!("{}\n", run.words()));
     }
     let rounds = WithinRounds::from_comparison(comparison);
@@ -297,7 +296,7 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
     for difference in differing {
         out.push_str(&format!("  {}: {} -> {}\n", difference.what, difference.a, difference.b));
     }
-    if let Some(goal) = sides.goal.as_ref().filter(|_| !sides.is_shown) {
+    if let Some(goal) = compared.goal.as_ref().filter(|_| !compared.is_shown) {
         let lines = wrap(&goal.outcome(), width_of_terminal);
         out.push_str(&format!("\n{}\n", lines.join("\n")));
     }
@@ -307,8 +306,8 @@ fn text(sides: &Sides, width_of_terminal: usize) -> String {
 }
 
 /// Whether the run, or each of the two runs, can be trusted.
-fn trust(sides: &Sides, width: usize) -> String {
-    let said: Vec<String> = match sides.trust.as_slice() {
+fn trust(compared: &Compared, width: usize) -> String {
+    let said: Vec<String> = match compared.trust.as_slice() {
         [one] => vec![one.words()],
         several => ["A", "B"]
             .iter()
@@ -396,7 +395,7 @@ mod tests {
     use pippin_stats::interval::ratio::Ratio;
     use proptest::prelude::*;
 
-    fn sides(b_verdict: Verdict) -> Sides {
+    fn example(b_verdict: Verdict) -> Compared {
         let ratio = Ratio {
             value: 0.9,
             interval: Interval { low: 0.88, high: 0.92, basis: Basis::Trials },
@@ -426,7 +425,7 @@ mod tests {
             disturbed: None,
             changes: vec![goodput, memory],
         };
-        Sides {
+        Compared {
             a: "main (commit 0123456789)".into(),
             b: "feature/x (commit abcdef0123)".into(),
             a_trials: vec![],
@@ -464,7 +463,7 @@ mod tests {
             "",
             said,
         ];
-        let text = text(&sides(Verdict::Suspect), 400);
+        let text = text(&example(Verdict::Suspect), 400);
         let found: Vec<String> = text
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -485,14 +484,14 @@ mod tests {
     /// Within rounds is said of the rows that are, and of no other.
     #[test]
     fn rows_that_are_not_within_rounds_say_so_beside_rows_that_are() {
-        let mut sides = sides(Verdict::Valid);
+        let mut compared = example(Verdict::Valid);
         let mut shown = |paired: [bool; 2]| {
-            let changes = &mut sides.comparison.targets[0].changes;
+            let changes = &mut compared.comparison.targets[0].changes;
             let ratio = changes[0].ratio;
             for (change, is_paired) in changes.iter_mut().zip(paired) {
                 (change.is_paired, change.ratio) = (is_paired, ratio);
             }
-            let text = text(&sides, 400);
+            let text = text(&compared, 400);
             let count = |words: &str| text.matches(words).count();
             [count("within the rounds"), count("(not within rounds)")]
         };
@@ -504,11 +503,11 @@ mod tests {
 
     #[test]
     fn a_side_that_compiled_stands_below_its_rows() {
-        let mut sides = sides(Verdict::Suspect);
+        let mut compared = example(Verdict::Suspect);
         let words = "the JVM compiled for 24.0 % of a processor".to_string();
         let compiling = Compiling { a: None, b: Some(words), is_planned: false };
-        sides.comparison.targets[0].compiling = Some(compiling);
-        let text = text(&sides, 400);
+        compared.comparison.targets[0].compiling = Some(compiling);
+        let text = text(&compared, 400);
         assert!(
             text.contains("compiled B: the JVM compiled for 24.0 % of a processor\n"),
             "{text}"
@@ -520,34 +519,34 @@ mod tests {
     fn the_trust_is_said_once_and_fits_the_terminal() {
         let because = "other programs used 58 % of this machine, and 0 of 224 slices were calm";
         let trust = Trust { because: because.into(), ..Trust::default() };
-        let mut sides = Sides { trust: vec![trust], ..sides(Verdict::Valid) };
-        let shown = text(&sides, 60);
+        let mut compared = Compared { trust: vec![trust], ..example(Verdict::Valid) };
+        let shown = text(&compared, 60);
         // The sentence comes first.
         let behind = shown.lines().skip_while(|line| !line.is_empty()).skip(1);
         let of_trust: Vec<&str> = behind.take_while(|line| !line.is_empty()).collect();
-        assert_eq!(of_trust.join(" "), sides.trust[0].words());
+        assert_eq!(of_trust.join(" "), compared.trust[0].words());
         assert!(of_trust.len() > 1 && of_trust.iter().all(|line| line.len() <= 60), "{shown}");
         assert_eq!(shown.matches("Can you trust it?").count(), 1, "{shown}");
         // The run was shown in full before.
-        sides.is_shown = true;
-        assert_eq!(text(&sides, 60).matches("Can you trust it?").count(), 0);
+        compared.is_shown = true;
+        assert_eq!(text(&compared, 60).matches("Can you trust it?").count(), 0);
     }
 
     #[test]
     fn a_run_that_was_cut_short_is_named_above_the_table_and_in_json() {
-        let mut sides = sides(Verdict::Valid);
-        assert_eq!(text(&sides, 400).lines().nth(6), Some(""));
-        sides.unfinished.push(Unfinished {
+        let mut compared = example(Verdict::Valid);
+        assert_eq!(text(&compared, 400).lines().nth(6), Some(""));
+        compared.unfinished.push(Unfinished {
             side: "B".into(),
             run: "r".into(),
             state: pippin_model::run::RunState::Interrupted,
             trials_with_result: 2,
         });
         assert_eq!(
-            text(&sides, 400).lines().nth(6),
+            text(&compared, 400).lines().nth(6),
             Some("B (run r) was interrupted: its figures come from 2 trials")
         );
-        let json: serde_json::Value = serde_json::from_str(&json(&sides, &[]).unwrap()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&json(&compared, &[]).unwrap()).unwrap();
         assert_eq!(json["unfinished"][0]["state"], "interrupted");
         assert_eq!(json["unfinished"][0]["trials_with_result"], 2);
     }
@@ -572,8 +571,8 @@ mod tests {
             let verdict = |_: &TargetId, _| Verdict::Valid;
             let side = |trials| Side { trials, verdict: &verdict };
             let comparison = compare(side(&a), side(&b), origin, &mut seeded());
-            let sides = Sides { comparison, origin, ..sides(Verdict::Valid) };
-            for change in &sides.comparison.targets[0].changes {
+            let compared = Compared { comparison, origin, ..example(Verdict::Valid) };
+            for change in &compared.comparison.targets[0].changes {
                 let Some(ratio) = change.ratio else { continue };
                 let (level_a, level_b) = (change.a.unwrap(), change.b.unwrap());
                 prop_assert!((level_b / level_a / ratio.value - 1.0).abs() < 1e-9, "{change:?}");
@@ -594,16 +593,16 @@ mod tests {
                     prop_assert!((shown - change).abs() < 0.02 * (1.0 + change.abs()), "{shown} {change}");
                 }
                 let line = format!("{:+.2} %", change.relative().unwrap() * 100.0);
-                prop_assert!(text(&sides, 80).contains(&line), "{line}");
+                prop_assert!(text(&compared, 80).contains(&line), "{line}");
             }
         }
     }
 
     #[test]
     fn only_what_is_invalid_ends_the_comparison() {
-        assert!(tell_invalid(&sides(Verdict::Invalid)));
-        assert!(!tell_invalid(&sides(Verdict::Suspect)));
-        let lost = Sides { lost: vec!["a/a".parse().unwrap()], ..sides(Verdict::Valid) };
+        assert!(tell_invalid(&example(Verdict::Invalid)));
+        assert!(!tell_invalid(&example(Verdict::Suspect)));
+        let lost = Compared { lost: vec!["a/a".parse().unwrap()], ..example(Verdict::Valid) };
         assert!(tell_invalid(&lost));
     }
 }

@@ -9,13 +9,14 @@ use pippin_model::target::parameter;
 use pippin_model::target::project::{FILE, ProjectTarget};
 use pippin_model::text::units::{counted, format_length};
 
-use super::compare::{FOR_BRANCHES, FOR_REVISIONS, REVISIONS, for_servers, refuse};
-use super::compare_given::{self, is_url};
-use super::compare_measured::{Deciding, Decision, Patience, plan_options};
-use super::compare_revisions::{plan_of, targets_of};
-use super::run::{self, folder};
-use super::{Shared, catalog, place};
+use super::given::{self, is_url};
+use super::measured::plan_options;
+use super::sides::Sides;
+use super::{FOR_BRANCHES, FOR_REVISIONS, REVISIONS, for_servers, refuse};
 use crate::arguments::CompareArguments;
+use crate::commands::copies::{plan_of, targets_of};
+use crate::commands::run::{self, folder};
+use crate::commands::{Shared, catalog, place};
 use crate::exit::CliError;
 use crate::output::say;
 
@@ -64,7 +65,7 @@ pub fn run(shared: &Shared, arguments: &CompareArguments, values: &Values) -> Re
         }
         1 => {
             refuse(shared, &FOR_BRANCHES, "--target")?;
-            compare_given::run(shared, arguments)
+            given::run(shared, arguments)
         }
         several => Err(CliError::User(format!(
             "--with {} compares one server with itself, and there are {several} commands; leave out all but one",
@@ -113,14 +114,8 @@ fn of_project(
     let plan = Plan { targets: ids.clone(), scan: Some(scan), ..plan };
     tell_time(shared, &plan);
     let catalog = catalog.with_given(targets, []);
-    let decision = Decision::from(arguments);
-    let deciding = Deciding::new(
-        &decision,
-        Patience::from_repeat(arguments.repeat),
-        compare_given::pairs(&ids),
-    );
-    let measured = deciding.measured(shared, arguments, (&catalog, plan), &folder)?;
-    compare_given::finish(shared, arguments, &measured, &ids)
+    let sides = Sides::first_with_each(&ids);
+    sides.measure(shared, arguments, (&catalog, plan), (&folder, true))
 }
 
 /// Says before a scan how long it measures.

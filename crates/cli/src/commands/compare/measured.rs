@@ -19,10 +19,11 @@ use std::fmt::Display;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::gates::seeded;
-use super::run::{RunOptions, explaining, measure, write_pages};
-use super::{Shared, print};
+use super::sides::Sides;
 use crate::arguments::{CompareArguments, GateArguments, JsonArguments};
+use crate::commands::Shared;
+use crate::commands::gates::seeded;
+use crate::commands::run::{RunOptions, explaining, measure, write_pages};
 use crate::exit::CliError;
 use crate::output;
 
@@ -96,23 +97,21 @@ pub fn plan_options(arguments: &CompareArguments) -> Result<PlanOptions, CliErro
 }
 
 impl Deciding {
-    pub fn new(
-        decision: &Decision<'_>,
-        patience: Patience,
-        pairs: Vec<(TargetId, TargetId)>,
-    ) -> Self {
+    pub fn new(decision: &Decision<'_>, patience: Patience, sides: &Sides) -> Self {
         let (gates, levels) = (decision.gates.clone(), decision.levels);
+        let pairs = sides.pairs().map(|(a, b)| (a.clone(), b.clone())).collect();
         Self { comparing: Comparing { gates, levels, pairs }, patience }
     }
 
-    /// Measures a plan as the command line of a comparison says, and writes its page.
+    /// Measures a plan as the command line of a comparison says, and writes its page. Returns also what is
+    /// shown of the run, with what a profiler saw.
     pub fn measured(
         &self,
         shared: &Shared,
         arguments: &CompareArguments,
         (catalog, plan): (&Catalog, Plan),
         folder: &Path,
-    ) -> Result<Measured, CliError> {
+    ) -> Result<(RunRecord, View), CliError> {
         let labels = arguments.labels.with(arguments.run_name.as_ref())?;
         let explaining = arguments.explain.then(|| explaining(&plan, folder)).transpose()?;
         let how = RunOptions {
@@ -125,7 +124,7 @@ impl Deciding {
         let explained = explaining.map(Explaining::into_found).unwrap_or_default();
         let view = View { explained, ..View::of(&record) };
         write_pages(shared, &view, None, (folder, arguments.html.as_deref()))?;
-        Ok(Measured { record, view })
+        Ok((record, view))
     }
 
     /// Measures a plan until every gate is decided, or no more repetitions are made. A goal of the plan
@@ -200,31 +199,6 @@ impl Deciding {
     }
 }
 
-/// A run that was measured for a comparison.
-pub struct Measured {
-    /// The run.
-    pub record: RunRecord,
-    /// What is shown of it, with what a profiler saw.
-    pub view: View,
-}
-
-impl Measured {
-    /// Shows the whole run where more than the comparison was asked for. Returns whether it did.
-    pub fn show_if_asked(
-        &self,
-        shared: &Shared,
-        arguments: &CompareArguments,
-    ) -> Result<bool, CliError> {
-        let is_asked = arguments.detail.verbose || arguments.explain;
-        if !is_asked || arguments.json.is_stdout() {
-            return Ok(false);
-        }
-        shared.print_result(&self.view, &arguments.detail)?;
-        print(b"\n")?;
-        Ok(true)
-    }
-}
-
 /// Targets of one run against others of it. The verdicts are those of its report.
 pub fn within(view: &View, a: &[TrialRecord], b: &[TrialRecord]) -> Comparison {
     let verdict = |target: &TargetId, step| view.verdict_of(target, step);
@@ -238,14 +212,13 @@ pub fn trials_of(record: &RunRecord, ids: &[TargetId]) -> Vec<TrialRecord> {
 }
 
 /// Whether a target has a result.
-pub fn has_result(record: &RunRecord, id: &TargetId) -> bool {
+fn has_result(record: &RunRecord, id: &TargetId) -> bool {
     let mut trials = record.trials.iter().filter(|trial| trial.spec.target == *id);
     trials.any(|trial| trial.load.is_some() && trial.failure.is_none())
 }
 
-/// Whether a target has no result. Prints the reason on standard error, with the name of the
-/// target's side.
-pub fn tell_missing(record: &RunRecord, id: &TargetId, side: impl Display) -> bool {
+/// Whether a target has no result. Prints the reason on standard error.
+pub fn tell_missing(record: &RunRecord, id: &TargetId) -> bool {
     if has_result(record, id) {
         return false;
     }
@@ -253,14 +226,15 @@ pub fn tell_missing(record: &RunRecord, id: &TargetId, side: impl Display) -> bo
     let mut trials = trials_of(record, std::slice::from_ref(id)).into_iter();
     let why = unavailable.or_else(|| trials.find_map(|trial| trial.failure));
     let why = why.map_or(String::new(), |why| format!(": {}: {}", why.stage.name(), why.message));
-    output::say(format_args!("{side}: no result{why}"));
+    output::say(format_args!("{id}: no result{why}"));
     true
 }
 
-/// Endings that tell the names of two revisions apart. `a/b` and `a-b` have the same label. So does
-/// a branch that is compared with itself.
-pub fn endings(a: &Revision, b: &Revision) -> [&'static str; 2] {
-    if a.label() == b.label() { ["-a", "-b"] } else { ["", ""] }
+/// What tells the copies from two revisions apart. `a/b` and `a-b` have the same label. So does a branch
+/// that is compared with itself.
+pub fn labels(a: &Revision, b: &Revision) -> [String; 2] {
+    let [of_a, of_b] = [a, b].map(Revision::label);
+    if of_a == of_b { [format!("{of_a}-a"), format!("{of_b}-b")] } else { [of_a, of_b] }
 }
 
 /// Refuses two revisions with the same files, because any difference would be noise.
@@ -275,9 +249,4 @@ pub fn must_differ(what: impl Display, a: &Revision, b: &Revision) -> Result<(),
         b.name,
         b.short_commit()
     )))
-}
-
-/// A side in words.
-pub fn words(revision: &Revision) -> String {
-    format!("{} (commit {})", revision.name, revision.short_commit())
 }
