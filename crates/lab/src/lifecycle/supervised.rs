@@ -94,6 +94,8 @@ pub struct Used {
 pub struct Gone {
     /// The main process did not stop when asked and was killed.
     pub forced: bool,
+    /// The main process ended before it was asked to, or another process killed it.
+    pub unasked: bool,
     /// Command lines of descendants that outlived the main process; they were killed.
     pub left_behind: Vec<String>,
     /// What could not be killed and may still run, as pid and command line.
@@ -364,9 +366,9 @@ fn parse_event(line: &str) -> Option<Event> {
         "failed" => Some(Event::Failed(rest.into())),
         "gone" => {
             let mut words = rest.split_ascii_whitespace();
-            let forced = words.next() == Some("1");
+            let [forced, unasked] = [words.next(), words.next()].map(|word| word == Some("1"));
             let left_behind = words.map(|word| percent_decode(word.as_bytes())).collect();
-            Some(Event::Gone(Gone { forced, left_behind, ..Gone::default() }))
+            Some(Event::Gone(Gone { forced, unasked, left_behind, ..Gone::default() }))
         }
         "log_cut" => Some(Event::LogCut),
         "stuck" => {

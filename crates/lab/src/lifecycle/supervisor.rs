@@ -13,7 +13,7 @@
 //! | `used WALL CPU MEMORY` | how long the main process lived and its CPU time (nanoseconds), its peak resident memory (bytes) |
 //! | `exited CODE`, `killed SIGNAL` | how the main process ended |
 //! | `stuck WHO...` | descendants that could not be killed |
-//! | `gone FORCED LEFT...` | the last line. FORCED is 1 if the main process had to be killed; LEFT are the command lines (percent-encoded) of descendants that outlived it |
+//! | `gone FORCED UNASKED LEFT...` | the last line. FORCED is 1 if the main process had to be killed; UNASKED is 1 if it ended before it was asked to, or another process killed it; LEFT are the command lines (percent-encoded) of descendants that outlived it |
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
@@ -144,6 +144,8 @@ struct Supervisor<'a> {
     /// Pippin.
     parent: i32,
     main: i32,
+    /// It was ended by SIGKILL.
+    was_killed: bool,
     /// The first process of its namespace, if it has one.
     keeper: Option<i32>,
     begin: Instant,
@@ -222,7 +224,7 @@ impl<'a> Supervisor<'a> {
         let grouped = entries.read(&mut [0])?;
         say(&format!("started {main} {grouped}"));
         let log = Some(log::Bounded::new(log, log::MOST_BYTES));
-        Ok(Self { orders, parent, main, keeper, begin, signals, log })
+        Ok(Self { orders, parent, main, was_killed: false, keeper, begin, signals, log })
     }
 
     /// Whether the process that started this one is gone.
@@ -233,14 +235,14 @@ impl<'a> Supervisor<'a> {
     }
 
     fn watch(&mut self) {
-        let forced = match self.wait_for_end() {
-            End::ByItself => false,
+        let (forced, unasked) = match self.wait_for_end() {
+            End::ByItself => (false, true),
             End::Told => {
                 let forced = self.stop_main();
                 if !forced {
                     self.pass_on();
                 }
-                forced
+                (forced, !forced && self.was_killed)
             }
         };
         self.look_at_log();
@@ -253,7 +255,7 @@ impl<'a> Supervisor<'a> {
         if let Some(line) = stuck_line(&kill_everything(KILL_LIMIT)) {
             say(&line);
         }
-        say(&format!("gone {} {}", i32::from(forced), left.join(" ")));
+        say(&format!("gone {} {} {}", i32::from(forced), i32::from(unasked), left.join(" ")));
     }
 
     /// Some programs end at the signal and leave what they started, as npm does with the program of
@@ -310,7 +312,8 @@ impl<'a> Supervisor<'a> {
                 return End::Told;
             }
             if lifeline {
-                return End::Told;
+                // It may have ended since the last look.
+                return if self.reap() { End::ByItself } else { End::Told };
             }
         }
     }
@@ -367,6 +370,7 @@ impl<'a> Supervisor<'a> {
             if pid == self.main {
                 say(&used(self.begin.elapsed(), &usage));
                 if libc::WIFSIGNALED(status) {
+                    self.was_killed = libc::WTERMSIG(status) == libc::SIGKILL;
                     say(&format!("killed {}", libc::WTERMSIG(status)));
                 } else {
                     say(&format!("exited {}", libc::WEXITSTATUS(status)));

@@ -602,13 +602,13 @@ impl RunningTarget {
     pub fn stop(mut self) -> Vec<Caveat> {
         let mut doubts = self.doubts();
         let Some(process) = &mut self.process else { return doubts };
-        let exit = process.ended();
-        let crashed = exit.is_some();
         // The failure of the trial has said why.
         doubts.retain(|doubt| !self.end_is_told || doubt.id != "memory_limit");
         let gone = process.stop();
         drop(self.container.take());
         let mut unclean = Vec::new();
+        // On a busy machine the end may become known only now.
+        let exit = process.ended().filter(|_| gone.unasked);
         if let Some(exit) = exit.filter(|_| !self.end_is_told) {
             unclean.push(format!("it {exit} before Pippin stopped it"));
         }
@@ -618,7 +618,7 @@ impl RunningTarget {
                 GRACE.as_secs()
             ));
         }
-        if !gone.left_behind.is_empty() && !gone.forced && !crashed {
+        if !gone.left_behind.is_empty() && !gone.forced && !gone.unasked {
             unclean.push(format!(
                 "it left {} process(es) behind, which were killed: {}",
                 gone.left_behind.len(),
