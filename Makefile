@@ -86,12 +86,12 @@ warm:
 # How often `pippin ci` raises a false alarm on recorded noise, and how soon it finds a change: its table
 # is in docs/ci.md. It takes some minutes, on any machine.
 alarms:
-	PIPPIN_ALARMS=1 cargo test -p pippin-stats --test alarms -- --nocapture
+	PIPPIN_ALARMS=1 cargo test -p pippin-stats --test integration alarms -- --nocapture
 
 # How often the interval with which --within ends a run holds the truth: its table is in docs/methodology.md.
 # It takes less than a minute, on any machine.
 within:
-	PIPPIN_WITHIN=1 cargo test -p pippin-stats --test within -- --nocapture
+	PIPPIN_WITHIN=1 cargo test -p pippin-stats --test integration within:: -- --nocapture
 
 # What a release consists of, in target/dist; deploy/packages/check looks at it.
 dist:

@@ -166,7 +166,7 @@ fn t_factor(degrees: f64, units: f64) -> f64 {
 
 /// The median of few draws takes few values, so no formula fits. These factors come from
 /// simulation: with them, the widened percentile interval of `n` normal trials holds the true
-/// median in 95 % of 6,000 cases (`factors` in `tests/scipy_reference.py`). For 4 to 6 trials the
+/// median in 95 % of 6,000 cases (`factors` in `tests/integration/scipy_reference.py`). For 4 to 6 trials the
 /// factor alone would be 1.1 to 1.7; the values are higher because shrinking reduces the coverage
 /// there.
 fn median_factor(n: usize) -> f64 {
