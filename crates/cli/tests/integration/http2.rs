@@ -1,8 +1,11 @@
 //! `pippin load --h2c` and `--http2`.
 use super::support::{Outcome, pippin};
 use pippin_testing::frames::{Connection, Server};
+use pippin_testing::patience::in_time;
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 use serde_json::Value;
+
+pippin_testing::patient_tests!(every_kind_of_load);
 
 fn load(url: &str, arguments: &[&str]) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
@@ -41,7 +44,6 @@ fn two_servers_are_compared_over_streams() {
 }
 
 /// A closed loop, a rate, a rate that changes, devices and a sweep, each over streams.
-#[test]
 fn every_kind_of_load() {
     let server = Server::new(Connection::serve).unwrap();
     let url = format!("http://{}/", server.address);
@@ -60,7 +62,7 @@ fn every_kind_of_load() {
         let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
         let steps = json.as_array().cloned().unwrap_or_else(|| vec![json]);
         for step in steps {
-            assert!(step["requests"]["good"].as_u64() > Some(0), "{kind:?}: {outcome}");
+            in_time(step["requests"]["good"].as_u64() > Some(0), || format!("{kind:?}: {outcome}"));
             assert_eq!(
                 (&step["protocol"], &step["errors"]),
                 (&"h2".into(), &serde_json::json!({}))

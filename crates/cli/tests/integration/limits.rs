@@ -5,13 +5,13 @@ use pippin_model::trial::{Stage, TrialRecord};
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::skipped::skip;
 
-/// Keeps a mebibyte for each request.
+/// Keeps four mebibytes for each request.
 const KEEPER: &str = r#"
 kept = []
 
 class Keeper(Hello):
     def do_GET(self):
-        kept.append(b"x" * (1 << 20))
+        kept.append(b"x" * (4 << 20))
         super().do_GET()
 
 listening = server(Keeper)
