@@ -13,7 +13,7 @@ pub struct Published {
     pub differs: Vec<String>,
     /// The target to which ratios are taken, with its name in the table.
     pub reference: Option<String>,
-    /// The names of the columns in the order of the table, with that of the rows' names.
+    /// The names of all columns, in the order of the table. The column with the names of the rows is one of them.
     #[serde(default)]
     pub columns: Vec<String>,
     /// The rows in the order of the table.

@@ -416,7 +416,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The value of so many digits at most; `None` if there is none.
+    /// Reads at most so many digits. Returns their value; `None` if there is no digit.
     fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
         let mut value = None;
         for _ in 0..most {

@@ -34,8 +34,8 @@ pub fn misses(objective: &Objective, measured: &Measured) -> Vec<String> {
     missed
 }
 
-/// What the answers and requests were that do not count, the most frequent kind first; `None` if
-/// all were right.
+/// The kinds of answers and requests that do not count, the most frequent first; `None` if all were
+/// right.
 fn wrong(measured: &Measured) -> Option<String> {
     let codes = measured.status.codes.range(300..).map(|(code, n)| (format!("status {code}"), *n));
     let kinds = measured.errors.iter().map(|(kind, count)| (kind.name().to_string(), *count));

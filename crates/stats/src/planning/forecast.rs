@@ -89,7 +89,7 @@ pub struct Forecast {
 pub struct Longer {
     /// How many times as long each load is then.
     pub times: f64,
-    /// How much of the time it then takes for the same precision: 0.5 for half.
+    /// The part of the time that is then needed for the same precision: 0.5 is half.
     pub of_the_time: f64,
 }
 
