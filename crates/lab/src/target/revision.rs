@@ -468,6 +468,13 @@ mod tests {
         // Without its destructor only the lock goes.
         killed._lock = File::open("/dev/null").unwrap();
         std::mem::forget(killed);
+        // A child that another test begins to start has the lock, too, until it executes its program.
+        let is_free = || File::open(lock_of(&left)).unwrap().try_lock().is_ok();
+        let wait = || std::thread::sleep(std::time::Duration::from_millis(10));
+        assert!((0..1_000).any(|_| is_free() || {
+            wait();
+            false
+        }));
         assert!(left.join("lab").is_dir() && worktrees() == 2);
         let alive = repository.worktree(&revision, &held).unwrap();
         assert!(!left.exists() && !lock_of(&left).exists() && worktrees() == 2);
