@@ -291,6 +291,7 @@ impl Supervised {
         let gone = self.gone.get_or_insert_default();
         gone.stuck.extend(stuck);
         gone.log_is_cut = self.log_is_cut;
+        gone.unasked |= !gone.forced && self.ended == Some(Exit::Signal(libc::SIGKILL));
         if is_killed {
             let left = orphans::kill(KILL_LIMIT);
             gone.left_behind.extend(left.killed);

@@ -13,7 +13,7 @@
 //! | `used WALL CPU MEMORY` | how long the main process lived and its CPU time (nanoseconds), its peak resident memory (bytes) |
 //! | `exited CODE`, `killed SIGNAL` | how the main process ended |
 //! | `stuck WHO...` | descendants that could not be killed |
-//! | `gone FORCED UNASKED LEFT...` | the last line. FORCED is 1 if the main process had to be killed; UNASKED is 1 if it ended before it was asked to, or another process killed it; LEFT are the command lines (percent-encoded) of descendants that outlived it |
+//! | `gone FORCED UNASKED LEFT...` | the last line. FORCED is 1 if the main process had to be killed; UNASKED is 1 if it ended before it was asked to; LEFT are the command lines (percent-encoded) of descendants that outlived it |
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::workload::percent_encode;
 use std::ffi::CString;
@@ -144,8 +144,6 @@ struct Supervisor<'a> {
     /// Pippin.
     parent: i32,
     main: i32,
-    /// It was ended by SIGKILL.
-    was_killed: bool,
     /// The first process of its namespace, if it has one.
     keeper: Option<i32>,
     begin: Instant,
@@ -224,7 +222,7 @@ impl<'a> Supervisor<'a> {
         let grouped = entries.read(&mut [0])?;
         say(&format!("started {main} {grouped}"));
         let log = Some(log::Bounded::new(log, log::MOST_BYTES));
-        Ok(Self { orders, parent, main, was_killed: false, keeper, begin, signals, log })
+        Ok(Self { orders, parent, main, keeper, begin, signals, log })
     }
 
     /// Whether the process that started this one is gone.
@@ -242,7 +240,7 @@ impl<'a> Supervisor<'a> {
                 if !forced {
                     self.pass_on();
                 }
-                (forced, !forced && self.was_killed)
+                (forced, false)
             }
         };
         self.look_at_log();
@@ -370,7 +368,6 @@ impl<'a> Supervisor<'a> {
             if pid == self.main {
                 say(&used(self.begin.elapsed(), &usage));
                 if libc::WIFSIGNALED(status) {
-                    self.was_killed = libc::WTERMSIG(status) == libc::SIGKILL;
                     say(&format!("killed {}", libc::WTERMSIG(status)));
                 } else {
                     say(&format!("exited {}", libc::WEXITSTATUS(status)));

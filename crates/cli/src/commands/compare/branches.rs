@@ -48,7 +48,7 @@ pub fn run(
     let folder = folder(&place, arguments.out.as_deref(), &plan.id)?;
     let [id_a, id_b] = ids.clone();
     let sides = Sides([Side::of_revision(a, vec![id_a]), Side::of_revision(b, vec![id_b])]);
-    let copies = Copies::create(&folder)?;
+    let copies = BranchesFolder::create(&folder)?;
     let code = copies
         .write(&repository, (&target, catalog), &revisions, &labels, &ids)
         .and_then(|catalog| sides.measure(shared, arguments, (&catalog, plan), (&folder, false)));
@@ -61,9 +61,9 @@ pub fn run(
 }
 
 /// The folder with the copies of both branches.
-struct Copies(PathBuf);
+struct BranchesFolder(PathBuf);
 
-impl Copies {
+impl BranchesFolder {
     /// A new folder, so that none of the user's is overwritten or removed.
     fn create(folder: &Path) -> Result<Self, CliError> {
         let copies = folder.join(format!("branches-{}", process::id()));

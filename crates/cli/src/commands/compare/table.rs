@@ -552,7 +552,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(8))]
+        #![proptest_config(ProptestConfig::with_cases(24))]
 
         /// The law of columns: the printed levels give the printed change, and its interval holds
         /// it, within a run and between two.
