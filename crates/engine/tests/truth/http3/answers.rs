@@ -90,10 +90,9 @@ fn an_open_loop_over_streams(io: IoChoice) {
         ..open(server.address, io, 2, 500.0, 1_000)
     };
     let result = run(&streams(spec, 8, &server.authority));
-    // What is under way at the end has no answer.
+    // What is under way at the end has no answer. How much that is depends on the machine.
     let requests = &result.measured.requests;
     assert_eq!((requests.good + requests.censored, errors(&result)), (500, vec![]));
-    assert!(requests.good > 480, "{requests:?}");
     let least = result.measured.spans.service_time.quantile_ns(0.0).unwrap();
     assert!(least >= 5_000_000, "{least} ns");
 }
