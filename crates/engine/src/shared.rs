@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pippin_model::load::LoadSpec;
 
 use crate::digest::Challenge;
+use crate::io::Loop;
 use crate::io::socket::Endpoints;
 use crate::request::referee::Referee;
 use crate::request::wire::Wire;
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     /// All requests, rendered.
     pub wire: Arc<Wire>,
     pub endpoints: Arc<Endpoints>,
+    /// The event loop of each thread.
+    pub on: Loop,
     /// What the server asked each user of this part of the load; empty without a digest.
     pub challenges: Vec<Challenge>,
     /// `None` in a load without TLS.

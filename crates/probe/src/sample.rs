@@ -30,7 +30,7 @@ use crate::process::{Held, ignores};
 use crate::process_table::{Process, ProcessTable, Reading, list_processes, read_process};
 use crate::runtimes::Runtimes;
 use crate::server::{self, Place, Servers};
-use crate::stat::{interrupt_ns, parse_stat};
+use crate::stat::{CpuTimes, interrupt_ns, parse_stat};
 use crate::strays;
 use crate::switches::{SwitchLedger, read_switches};
 use crate::threads;
@@ -245,29 +245,88 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     let before_ns = monotonic_ns();
     let (mut tallies, tiers) = tally_all(roots, memory);
     let of_group = roots.group.as_deref().and_then(cgroup::cpu_ns);
-    let mut left_group = false;
-    if let (Some(target), Some(group_ns)) = (tallies.get_mut(&Role::Target), of_group) {
-        left_group = is_missing_from_group(target.cpu_ns, group_ns);
-        // A group lacks those that have left it, and the sum over processes those that nobody waited
-        // for.
-        target.cpu_ns = target.cpu_ns.max(group_ns);
-    }
+    let left_group = of_group.is_some_and(|ns| count_by_group(&mut tallies, ns));
     let host_times = memory.files.text("proc/stat").and_then(|text| parse_stat(&text));
     let energy_uj = memory.packages.used_uj(&memory.files);
     // The counters are read one after the other, so their common instant is the middle.
     let now_ns = monotonic_ns();
     let at_ns = before_ns.midpoint(now_ns);
+    let is_detailed = now_ns >= memory.detail_due_ns;
 
     let cpu_before_ns = thread_cpu_ns();
-    let detailed = now_ns >= memory.detail_due_ns;
-    if detailed {
+    if is_detailed {
         memory.log = roots.log.as_deref().and_then(memory_files::id_of);
     }
+    let mut result = without_roles(roots, memory, at_ns);
+    let ours: HashSet<i32> = ours(&tallies).union(&tiers.pids).copied().collect();
+    let target = tallies.get(&Role::Target);
+    let members = target.into_iter().flat_map(|tally| &tally.pids).chain(&tiers.pids);
+    let members: HashSet<i32> = members.copied().collect();
+    result.tiers = of_tiers(tiers, memory, is_detailed);
+    let followed = roots.serving.as_ref().filter(|serving| serving.follows);
+    if let (Some(serving), Some(tally)) = (followed, target) {
+        let TreeMemory { acceptors, files, .. } = memory;
+        acceptors.look(files, &tally.living, &serving.place, at_ns);
+    }
+    if let Some(tally) = target.filter(|tally| tally.began) {
+        let pids = || pids_of(tally);
+        result.strays = strays::find(&memory.files, pids(), &roots.given);
+        result.left_group = left_group;
+        result.unbilled =
+            of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
+        if is_detailed {
+            result.may_use = may_use::read(&memory.files, pids());
+        }
+    }
+    for (role, tally) in tallies.iter().filter(|(_, tally)| tally.began) {
+        let of_role = match role {
+            Role::Target => of_target(tally, memory, (now_ns, is_detailed)),
+            _ => of_other(*role, tally, memory, is_detailed),
+        };
+        result.roles.insert(*role, of_role);
+    }
+    result.host = HostSample { energy_uj, ..host(&memory.files, is_detailed) };
+    if is_detailed {
+        let outside = Outside { at_ns, ..memory.outside(&ours) };
+        result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, &outside.processes);
+        let TreeMemory { network_threads, files, .. } = memory;
+        result.host.put_off_ns = network_threads.cpu_ns(files, &outside.processes);
+        if followed.is_some() {
+            memory.tiers.keep(outside);
+        }
+    }
+    // After this sample's own look at other processes, from which a tier has its first figure.
+    if let Some(serving) = followed {
+        let TreeMemory { tiers, files, .. } = memory;
+        tiers.look(files, &members, &taken(files, &ours), Some(&serving.place));
+    }
+    if let Some(processors) = host_times {
+        add_processors(&mut result.host, &processors, now_ns, memory.units);
+    }
+    if is_detailed {
+        let cost_ns =
+            thread_cpu_ns().zip(cpu_before_ns).map_or(0, |(after, before)| after - before);
+        memory.detail_due_ns = now_ns + DETAIL_EVERY_NS.max(cost_ns * DETAIL_SHARE);
+    }
+    result
+}
+
+/// The target counts as much as its control group says, if that is more: a group lacks those that have
+/// left it, and the sum over processes those that nobody waited for. Returns whether some have left it.
+fn count_by_group(tallies: &mut BTreeMap<Role, Tally>, group_ns: u64) -> bool {
+    let Some(target) = tallies.get_mut(&Role::Target) else { return false };
+    let left_group = is_missing_from_group(target.cpu_ns, group_ns);
+    target.cpu_ns = target.cpu_ns.max(group_ns);
+    left_group
+}
+
+/// What is known of the target's log and of the queue of its listening socket.
+fn without_roles(roots: &Roots, memory: &mut TreeMemory, at_ns: u64) -> UsageSample {
     let queue = roots
         .address
         .zip(memory.queues.as_mut())
         .and_then(|(address, queues)| queues.queues(address));
-    let mut result = UsageSample {
+    UsageSample {
         at_ns,
         log_bytes: log_bytes(roots),
         listen_queue: queue.map(|queue| queue.waiting),
@@ -275,89 +334,65 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
         listen_drops: queue.and_then(|queue| queue.dropped),
         unseen_ns: memory.unseen_ns,
         ..UsageSample::default()
-    };
-    let mut tiers = tiers;
-    if detailed {
-        let TierTally { samples, by_name, .. } = &mut tiers;
-        for (name, sample) in samples {
+    }
+}
+
+fn of_tiers(
+    tiers: TierTally,
+    memory: &TreeMemory,
+    is_detailed: bool,
+) -> BTreeMap<String, RoleSample> {
+    let TierTally { mut samples, by_name, .. } = tiers;
+    if is_detailed {
+        for (name, sample) in &mut samples {
             let pids = by_name.get(name).into_iter().flatten().copied();
             let files = &memory.files;
             sample.busiest_threads = threads::busiest(files, memory.units, pids, sample.cpu_ns);
         }
     }
-    let ours: HashSet<i32> = ours(&tallies).union(&tiers.pids).copied().collect();
-    if let (Some(serving), Some(tally)) = (&roots.serving, tallies.get(&Role::Target))
-        && serving.follows
-    {
-        let TreeMemory { acceptors, files, .. } = memory;
-        acceptors.look(files, &tally.living, &serving.place, at_ns);
+    samples
+}
+
+/// The target at an instant, with what its runtime does.
+fn of_target(
+    tally: &Tally,
+    memory: &mut TreeMemory,
+    (now_ns, is_detailed): (u64, bool),
+) -> RoleSample {
+    let mut sample = summed(tally);
+    let TreeMemory { files, units, compilers, jvms, runtimes, .. } = memory;
+    let living = Living::all(tally.living.iter(), (files, *units), now_ns);
+    sample.compiler = compilers.look(files, &living, now_ns);
+    let is_jvm = matches!(&sample.compiler, Some(it) if it.compiler == Compiler::Jvm);
+    sample.jvm = jvms.look(files, if is_jvm { &living } else { &[] });
+    memory.runtimes_seen = runtimes.look(files, &living);
+    if is_detailed {
+        add_details(&mut sample, &tally.living, memory, (Role::Target, Some(&living)));
     }
-    let target = tallies.get(&Role::Target).map(|tally| tally.pids.iter());
-    let members: HashSet<i32> = target.into_iter().flatten().chain(&tiers.pids).copied().collect();
-    result.tiers = tiers.samples;
-    for (role, tally) in tallies {
-        if !tally.began {
-            continue;
-        }
-        if role == Role::Target {
-            let pids = || tally.living.iter().map(|process| process.pid);
-            result.strays = strays::find(&memory.files, pids(), &roots.given);
-            result.left_group = left_group;
-            result.unbilled =
-                of_group.is_none() && pids().any(|pid| ignores_its_children(&memory.files, pid));
-        }
-        let mut sample = summed(&tally);
-        if role == Role::Target && detailed {
-            result.may_use = may_use::read(&memory.files, pids_of(&tally));
-        }
-        let mut target: Option<Vec<Living>> = None;
-        if role == Role::Target {
-            let TreeMemory { files, units, compilers, jvms, runtimes, .. } = memory;
-            let living = Living::all(tally.living.iter(), (files, *units), now_ns);
-            sample.compiler = compilers.look(files, &living, now_ns);
-            let is_jvm = matches!(&sample.compiler, Some(it) if it.compiler == Compiler::Jvm);
-            sample.jvm = jvms.look(files, if is_jvm { &living } else { &[] });
-            memory.runtimes_seen = runtimes.look(files, &living);
-            target = Some(living);
-        }
-        if detailed {
-            add_details(&mut sample, &tally.living, memory, (role, target.as_deref()));
-        }
-        result.roles.insert(role, sample);
+    sample
+}
+
+fn of_other(role: Role, tally: &Tally, memory: &mut TreeMemory, is_detailed: bool) -> RoleSample {
+    let mut sample = summed(tally);
+    if is_detailed {
+        add_details(&mut sample, &tally.living, memory, (role, None));
     }
-    result.host = HostSample { energy_uj, ..host(&memory.files, detailed) };
-    if detailed {
-        let outside = Outside { at_ns, ..memory.outside(&ours) };
-        result.host.outsiders_ns = outsiders::cpu_ns(&memory.files, &outside.processes);
-        let TreeMemory { network_threads, files, .. } = memory;
-        result.host.put_off_ns = network_threads.cpu_ns(files, &outside.processes);
-        if roots.serving.as_ref().is_some_and(|serving| serving.follows) {
-            memory.tiers.keep(outside);
-        }
-    }
-    // After this sample's own look at other processes, from which a tier has its first figure.
-    if let Some(serving) = roots.serving.as_ref().filter(|serving| serving.follows) {
-        let TreeMemory { tiers, files, .. } = memory;
-        tiers.look(files, &members, &taken(files, &ours), Some(&serving.place));
-    }
-    if let Some(processors) = host_times {
-        result.host.busy_ns = processors
-            .iter()
-            .map(|(&cpu, times)| (cpu, times.busy_ns(now_ns, memory.units)))
-            .collect();
-        result.host.steal_ns_by_cpu = processors
-            .iter()
-            .map(|(&cpu, times)| (cpu, memory.units.ticks_to_ns(times.steal)))
-            .collect();
-        result.host.steal_ns = Some(result.host.steal_ns_by_cpu.values().sum());
-        result.host.interrupt_ns = interrupt_ns(&processors, memory.units);
-    }
-    if detailed {
-        let cost_ns =
-            thread_cpu_ns().zip(cpu_before_ns).map_or(0, |(after, before)| after - before);
-        memory.detail_due_ns = now_ns + DETAIL_EVERY_NS.max(cost_ns * DETAIL_SHARE);
-    }
-    result
+    sample
+}
+
+/// What each processor of the host did.
+fn add_processors(
+    host: &mut HostSample,
+    processors: &BTreeMap<u32, CpuTimes>,
+    now_ns: u64,
+    units: ProcUnits,
+) {
+    let each = || processors.iter();
+    host.busy_ns = each().map(|(&cpu, times)| (cpu, times.busy_ns(now_ns, units))).collect();
+    host.steal_ns_by_cpu =
+        each().map(|(&cpu, times)| (cpu, units.ticks_to_ns(times.steal))).collect();
+    host.steal_ns = Some(host.steal_ns_by_cpu.values().sum());
+    host.interrupt_ns = interrupt_ns(processors, units);
 }
 
 /// The tiers while they are added up.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::departing::Departing;
 use super::socket::{self, Endpoints, errno};
 use super::stamps::{self, Keeper};
-use super::{Event, Handshake, Io, Opening, Sending, tcp_info, waiting};
+use super::{Event, Handshake, Io, Loop, Opening, Sending, tcp_info, waiting};
 use crate::time::clock::StampClock;
 
 /// Large enough that a page of 50 KiB takes one read, small enough to stay in the second-level
@@ -60,9 +60,7 @@ pub(crate) struct Epoll {
 }
 
 impl Io for Epoll {
-    const NAME: &'static str = "epoll";
-
-    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &Arc<Endpoints>, _: Loop) -> io::Result<Self> {
         // SAFETY: no pointers.
         let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
         if epoll < 0 {

@@ -5,6 +5,7 @@
 //! the loop reads when a socket is ready; the other way round, readiness would be expensive with
 //! io_uring. A loop owns its sockets, and the worker names them by slot.
 mod buffers;
+pub(crate) mod chosen;
 mod departing;
 pub(crate) mod epoll;
 pub(crate) mod socket;
@@ -22,6 +23,23 @@ use std::sync::Arc;
 use socket::Endpoints;
 pub(crate) use tcp_info::Handshake;
 
+/// The loops of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loop {
+    Epoll,
+    Uring,
+}
+
+impl Loop {
+    /// As records name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Epoll => "epoll",
+            Self::Uring => "io_uring",
+        }
+    }
+}
+
 /// Something that happened to the connection in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -35,6 +53,20 @@ pub(crate) enum Event {
     Writable { slot: u32 },
     /// The server closed its side, or the connection broke with this errno.
     Closed { slot: u32, errno: Option<i32> },
+}
+
+impl Event {
+    /// The connection that it is about.
+    #[inline]
+    pub const fn slot(self) -> u32 {
+        match self {
+            Self::Connected { slot }
+            | Self::ConnectFailed { slot, .. }
+            | Self::Received { slot }
+            | Self::Writable { slot }
+            | Self::Closed { slot, .. } => slot,
+        }
+    }
 }
 
 /// How an `open` began.
@@ -59,11 +91,8 @@ pub(crate) enum Sending {
 
 /// An event loop.
 pub(crate) trait Io: Sized {
-    /// `"epoll"` or `"io_uring"`.
-    const NAME: &'static str;
-
-    /// A loop for `slots` connections to `endpoints`.
-    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self>;
+    /// A loop for `slots` connections to `endpoints`. `on` says which one, where a type could be either.
+    fn new(slots: u32, endpoints: &Arc<Endpoints>, on: Loop) -> io::Result<Self>;
 
     /// Begins to connect: the `nth` connection of the load decides which addresses are used.
     fn open(&mut self, slot: u32, nth: u64) -> Opening;

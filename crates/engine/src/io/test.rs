@@ -7,7 +7,7 @@ use std::time::Duration;
 use pippin_model::load::{LoadSpec, Request};
 
 use super::socket::Endpoints;
-use super::{Event, Io, Sending};
+use super::{Event, Io, Loop, Sending};
 
 const LONG_NS: u64 = 5_000_000_000;
 
@@ -19,7 +19,8 @@ pub(super) fn opened<I: Io>(slots: u32) -> (I, Vec<TcpStream>) {
         requests: vec![Request::get("/", "x")].into(),
         ..LoadSpec::default()
     };
-    let mut io = I::new(slots, &Arc::new(Endpoints::from_spec(&spec).unwrap())).unwrap();
+    let endpoints = Arc::new(Endpoints::from_spec(&spec).unwrap());
+    let mut io = I::new(slots, &endpoints, Loop::Epoll).unwrap();
     let mut open = |slot| {
         io.open(slot, u64::from(slot));
         io.wait(LONG_NS, 0).unwrap();

@@ -13,7 +13,7 @@ use super::buffers::Buffers;
 use super::departing::Departing;
 use super::socket::{self, Endpoints};
 use super::stamps::{self, CONTROL_BYTES, Keeper};
-use super::{Event, Handshake, Io, Opening, Sending, tcp_info};
+use super::{Event, Handshake, Io, Loop, Opening, Sending, tcp_info};
 use crate::time::clock::StampClock;
 
 const NO_FD: i32 = -1;
@@ -99,9 +99,7 @@ fn ring(submissions: u32, completions: u32) -> io::Result<IoUring> {
 }
 
 impl Io for Uring {
-    const NAME: &'static str = "io_uring";
-
-    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
+    fn new(slots: u32, endpoints: &Arc<Endpoints>, _: Loop) -> io::Result<Self> {
         let ring = ring(SUBMISSIONS, (slots * 2).next_power_of_two().clamp(1024, 32_768))?;
         let can_stay = ring.params().is_feature_min_timeout();
         let count = (slots * 2).next_power_of_two().clamp(16, 256) as u16;

@@ -15,6 +15,8 @@ use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
 use super::*;
 use crate::Control;
+use crate::io::Loop;
+use crate::io::chosen::Chosen;
 use crate::io::epoll::Epoll;
 use crate::io::uring::Uring;
 use crate::protocol::order::ByTag;
@@ -185,18 +187,22 @@ fn load(address: SocketAddr, tls: Option<TlsSpec>) -> LoadSpec {
     }
 }
 
-type Run = fn(&LoadSpec, &Control<'_>) -> Result<LoadResult, EngineError>;
+type Run = fn(&LoadSpec, &Control<'_>, Loop) -> Result<LoadResult, EngineError>;
 
 /// Runs a load against such a server on both event loops, and hands on what was measured and how
 /// many frames the server has read.
 fn measured(connections: usize, manners: Manners, test: impl Fn(LoadResult, usize)) {
-    let runs: [Run; 2] = [run_on::<Over<Epoll, Tcp, Echo>>, run_on::<Over<Uring, Tcp, Echo>>];
-    for run in runs {
+    let runs: [(Run, Loop); 3] = [
+        (run_on::<Over<Epoll, Tcp, Echo>>, Loop::Epoll),
+        (run_on::<Over<Uring, Tcp, Echo>>, Loop::Uring),
+        (run_on::<Over<Chosen, Tcp, Echo>>, Loop::Uring),
+    ];
+    for (run, on) in runs {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = serve(listener, connections, manners);
         let stop = AtomicBool::new(false);
-        let result = run(&load(address, None), &Control::new(&stop, &|_| true)).unwrap();
+        let result = run(&load(address, None), &Control::new(&stop, &|_| true), on).unwrap();
         assert!(result.measured.requests.are_conserved(), "{:?}", result.measured.requests);
         test(result, server.join().unwrap());
     }
@@ -242,8 +248,11 @@ fn an_answer_to_no_request_breaks_the_connection() {
 #[test]
 fn the_protocol_does_not_see_what_carries_it() {
     let authority = Authority::new();
-    let runs: [Run; 2] = [run_on::<Over<Epoll, Tls, Echo>>, run_on::<Over<Uring, Tls, Echo>>];
-    for run in runs {
+    let runs: [(Run, Loop); 2] = [
+        (run_on::<Over<Epoll, Tls, Echo>>, Loop::Epoll),
+        (run_on::<Over<Uring, Tls, Echo>>, Loop::Uring),
+    ];
+    for (run, on) in runs {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let upstream = listener.local_addr().unwrap();
         let server = serve(listener, CONNECTIONS as usize, Manners::Reversed);
@@ -258,7 +267,7 @@ fn the_protocol_does_not_see_what_carries_it() {
         };
         let stop = AtomicBool::new(false);
         let spec = load(front.address(), Some(tls));
-        let result = run(&spec, &Control::new(&stop, &|_| true)).unwrap();
+        let result = run(&spec, &Control::new(&stop, &|_| true), on).unwrap();
         assert_eq!(result.measured.requests.good, REQUESTS as u64, "{:?}", errors(&result));
         assert_eq!(result.measured.spans.tls.count(), u64::from(CONNECTIONS));
         drop(front);

@@ -28,10 +28,11 @@ use pippin_model::result::LoadResult;
 
 use crate::digest::asking::challenges;
 use crate::error::{panic_text, place};
-use crate::io::Io;
+use crate::io::chosen::Chosen;
 use crate::io::epoll::Epoll;
 use crate::io::socket::Endpoints;
 use crate::io::uring::{self, Uring};
+use crate::io::{Io, Loop};
 use crate::protocol::Protocol as _;
 use crate::protocol::http1::{Digested, Drawn, Http1, Uploading, Varied};
 use crate::protocol::http2::Http2;
@@ -50,7 +51,7 @@ use crate::shared::Shared;
 use crate::time::clock;
 use crate::time::timeline::{Progress, Timeline};
 use crate::tls::Client;
-use crate::transport::{Tcp, Tls};
+use crate::transport::{Tcp, Tls, Transport};
 use crate::worker::{Assignment, Over, Stack, Worker};
 use crate::{Control, EngineError};
 
@@ -62,9 +63,13 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
     let authorized = with_credentials(spec);
     let spec = authorized.as_ref().unwrap_or(spec);
     match (spec.io, uring::probe()) {
-        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => over::<Epoll>(spec, control),
-        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => over::<Epoll>(spec, control),
-        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control),
+        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => {
+            over::<Epoll>(spec, control, Loop::Epoll)
+        }
+        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => {
+            over::<Epoll>(spec, control, Loop::Epoll)
+        }
+        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control, Loop::Uring),
         (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
     }
 }
@@ -100,57 +105,51 @@ fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
     }
 }
 
-/// Chooses transport and protocol.
-fn over<I: Io>(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, EngineError> {
+/// Chooses transport and protocol. What loads a server to its limit is built for each event loop: plain
+/// HTTP/1.1 and HTTP/2. Everything else asks at run time which loop it is ([`Chosen`]), because each of
+/// these combinations takes seconds to build.
+fn over<I: Io>(
+    spec: &LoadSpec,
+    control: &Control<'_>,
+    on: Loop,
+) -> Result<LoadResult, EngineError> {
+    let is_plain = spec.scenario.is_none()
+        && !spec.uploads()
+        && spec.digest.is_none()
+        && !spec.draws()
+        && (spec.connections.pipeline == 1 || spec.others() == 0);
     match (spec.protocol, spec.tls.is_some()) {
-        (Protocol::Http1, false) if spec.scenario.is_some() => {
-            run_on::<Over<I, Tcp, Varied>>(spec, control)
-        }
-        (Protocol::Http1, true) if spec.scenario.is_some() => {
-            run_on::<Over<I, Tls, Varied>>(spec, control)
-        }
-        (Protocol::Http1, false) if spec.uploads() => {
-            run_on::<Over<I, Tcp, Uploading>>(spec, control)
-        }
-        (Protocol::Http1, true) if spec.uploads() => {
-            run_on::<Over<I, Tls, Uploading>>(spec, control)
-        }
-        (Protocol::Http1, false) if spec.digest.is_some() => {
-            run_on::<Over<I, Tcp, Digested>>(spec, control)
-        }
-        (Protocol::Http1, true) if spec.digest.is_some() => {
-            run_on::<Over<I, Tls, Digested>>(spec, control)
-        }
-        // What is sent instead does not lie beside the others.
-        (Protocol::Http1, is_secured)
-            if spec.connections.pipeline > 1 && (spec.draws() || spec.others() > 0) =>
-        {
-            match is_secured {
-                false => run_on::<Over<I, Tcp, Drawn<Frames>>>(spec, control),
-                true => run_on::<Over<I, Tls, Drawn<Frames>>>(spec, control),
-            }
-        }
-        (Protocol::Http1, false) if spec.draws() => {
-            run_on::<Over<I, Tcp, Drawn<Desk>>>(spec, control)
-        }
-        // TLS copies what it sends.
-        (Protocol::Http1, true) if spec.draws() => {
-            run_on::<Over<I, Tls, Drawn<Frames>>>(spec, control)
-        }
-        (Protocol::Http1, false) => run_on::<Over<I, Tcp, Http1>>(spec, control),
-        (Protocol::Http1, true) => run_on::<Over<I, Tls, Http1>>(spec, control),
-        (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control),
-        (Protocol::Http2, true) => run_on::<Over<I, Tls, Http2>>(spec, control),
+        (Protocol::Http1, false) if is_plain => run_on::<Over<I, Tcp, Http1>>(spec, control, on),
+        (Protocol::Http1, true) if is_plain => run_on::<Over<I, Tls, Http1>>(spec, control, on),
+        (Protocol::Http2, false) => run_on::<Over<I, Tcp, Http2>>(spec, control, on),
+        (Protocol::Http2, true) => run_on::<Over<I, Tls, Http2>>(spec, control, on),
         // What carries it secures itself.
-        (Protocol::Http3, _) => run_on::<Over<I, Tcp, Http3>>(spec, control),
-        (Protocol::WebSocket, false) if spec.is_broadcast() => {
-            run_on::<Over<I, Tcp, Broadcast>>(spec, control)
+        (Protocol::Http3, _) => run_on::<Over<Chosen, Tcp, Http3>>(spec, control, on),
+        (Protocol::Http1 | Protocol::WebSocket, false) => on_chosen::<Tcp>(spec, control, on),
+        (Protocol::Http1 | Protocol::WebSocket, true) => on_chosen::<Tls>(spec, control, on),
+    }
+}
+
+/// Requests of HTTP/1.1 that vary, and WebSocket.
+fn on_chosen<T: Transport>(
+    spec: &LoadSpec,
+    control: &Control<'_>,
+    on: Loop,
+) -> Result<LoadResult, EngineError> {
+    match spec.protocol {
+        Protocol::WebSocket if spec.is_broadcast() => {
+            run_on::<Over<Chosen, T, Broadcast>>(spec, control, on)
         }
-        (Protocol::WebSocket, true) if spec.is_broadcast() => {
-            run_on::<Over<I, Tls, Broadcast>>(spec, control)
+        Protocol::WebSocket => run_on::<Over<Chosen, T, WebSocket>>(spec, control, on),
+        _ if spec.scenario.is_some() => run_on::<Over<Chosen, T, Varied>>(spec, control, on),
+        _ if spec.uploads() => run_on::<Over<Chosen, T, Uploading>>(spec, control, on),
+        _ if spec.digest.is_some() => run_on::<Over<Chosen, T, Digested>>(spec, control, on),
+        // TLS copies what it sends, and what is sent in place of a pipelined request does not lie beside
+        // the others.
+        _ if T::SECURES || spec.connections.pipeline > 1 => {
+            run_on::<Over<Chosen, T, Drawn<Frames>>>(spec, control, on)
         }
-        (Protocol::WebSocket, false) => run_on::<Over<I, Tcp, WebSocket>>(spec, control),
-        (Protocol::WebSocket, true) => run_on::<Over<I, Tls, WebSocket>>(spec, control),
+        _ => run_on::<Over<Chosen, Tcp, Drawn<Desk>>>(spec, control, on),
     }
 }
 
@@ -163,6 +162,7 @@ const fn has_deadlines(spec: &LoadSpec) -> bool {
 pub(crate) fn run_on<S: Stack>(
     spec: &LoadSpec,
     control: &Control<'_>,
+    on: Loop,
 ) -> Result<LoadResult, EngineError> {
     let wire = Arc::new(S::Protocol::wire(spec)?);
     let challenges = challenges(spec, users(spec), &|| control.is_stopped())?;
@@ -171,6 +171,7 @@ pub(crate) fn run_on<S: Stack>(
         spec: spec.clone(),
         wire,
         endpoints: Arc::new(Endpoints::from_spec(spec).map_err(|error| unix_socket(spec, error))?),
+        on,
         challenges,
         tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol)).transpose()?,
         timeline: Timeline::new(),
@@ -195,7 +196,7 @@ pub(crate) fn run_on<S: Stack>(
     if let Some(refusal) = refusal {
         return Err(failures.swap_remove(refusal));
     }
-    let result = assemble(spec, S::Io::NAME, started_unix_ns, course, &outcomes);
+    let result = assemble(spec, on.name(), started_unix_ns, course, &outcomes);
     match failures.into_iter().next() {
         Some(EngineError::Died { what, .. }) => {
             let measured = Some(Box::new(LoadResult { interrupted: true, ..result }));

@@ -29,10 +29,8 @@ struct Faulty<F> {
 }
 
 impl<F: Fault> Io for Faulty<F> {
-    const NAME: &'static str = "faulty";
-
-    fn new(slots: u32, endpoints: &Arc<Endpoints>) -> io::Result<Self> {
-        let epoll = Epoll::new(slots, endpoints)?;
+    fn new(slots: u32, endpoints: &Arc<Endpoints>, on: Loop) -> io::Result<Self> {
+        let epoll = Epoll::new(slots, endpoints, on)?;
         Ok(Self { epoll, slots, waits: 0, fault: std::marker::PhantomData })
     }
     fn wait(&mut self, timeout_ns: u64, stay_ns: u64) -> io::Result<()> {
@@ -106,7 +104,8 @@ fn died<I: Io>(change: impl FnOnce(&mut LoadSpec), control: &Control<'_>) -> (St
     let server = spawn(Script::always(Answer::ok(b"hello"))).unwrap();
     let mut spec = an_hour(server.address());
     change(&mut spec);
-    let Err(EngineError::Died { what, measured }) = run_on::<Over<I, Tcp, Http1>>(&spec, control)
+    let Err(EngineError::Died { what, measured }) =
+        run_on::<Over<I, Tcp, Http1>>(&spec, control, Loop::Epoll)
     else {
         panic!("the load should have died");
     };
@@ -226,11 +225,14 @@ fn a_load_starts_at_the_agreed_instant() {
     let gate = Gate::new();
     gate.open_at(at);
     let control = Control { gate: Some(&gate), ..Control::new(&stop, &|_| true) };
-    let result = run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap();
+    let result = run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control, Loop::Epoll).unwrap();
     assert_eq!(result.measured_from_ns, at);
     assert!(result.started_ns < at, "the connections are opened before");
     // An instant that has passed is at once.
-    assert!(run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap().measured_from_ns > at);
+    assert!(
+        run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control, Loop::Epoll).unwrap().measured_from_ns
+            > at
+    );
 }
 
 #[test]
@@ -243,7 +245,7 @@ fn a_load_waits_at_its_gate_with_its_connections_open() {
     let result = std::thread::scope(|scope| {
         let load = scope.spawn(|| {
             let control = Control { gate: Some(&gate), ..Control::new(&stop, &|_| true) };
-            run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control).unwrap()
+            run_on::<Over<Epoll, Tcp, Http1>>(&spec, &control, Loop::Epoll).unwrap()
         });
         while !gate.is_reached() {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -279,8 +281,12 @@ fn a_reset_before_the_first_request_is_no_close_before_an_answer() {
         ..an_hour(server.address())
     };
     let stop = AtomicBool::new(false);
-    let result =
-        run_on::<Over<Faulty<Resets>, Tcp, Http1>>(&spec, &Control::new(&stop, &|_| true)).unwrap();
+    let result = run_on::<Over<Faulty<Resets>, Tcp, Http1>>(
+        &spec,
+        &Control::new(&stop, &|_| true),
+        Loop::Epoll,
+    )
+    .unwrap();
     let requests = result.measured.requests;
     assert_eq!((requests.scheduled, requests.sent, requests.unsent), (6, 0, 6));
     let kind = pippin_model::result::ErrorKind::ConnectReset;

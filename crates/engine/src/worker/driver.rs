@@ -184,13 +184,16 @@ impl<S: Stack> Worker<'_, S> {
     /// Processes the events of the last wait. Returns whether there were any.
     fn events(&mut self) -> bool {
         let mut found = false;
+        self.core.begins_to_read();
         while let Some(event) = self.io.next_event() {
             found = true;
+            self.send_before(event);
             self.event(event);
             if self.core.recorder.finished_at.is_some() {
-                return true;
+                break;
             }
         }
+        self.has_read_all();
         found
     }
 
@@ -299,6 +302,8 @@ impl<S: Stack> Worker<'_, S> {
 
     #[cold]
     fn cross_boundaries(&mut self) {
+        // What is ready was due before them.
+        self.send_ready();
         while self.now >= self.core.recorder.next_boundary {
             let before = self.core.recorder.current;
             match self.core.recorder.cross() {

@@ -25,6 +25,7 @@ use super::batching::Batching;
 use super::firsts::Blame;
 use super::link::tunnelling::Tunnels;
 use super::link::{Connection, ConnectionOf};
+use super::ready::Ready;
 use super::sampling::Sampling;
 use super::seats::flights::Flights;
 use super::seats::streams::Streams;
@@ -67,6 +68,7 @@ pub(crate) struct Core<'a, S: Stack> {
     pub(super) walkers: Walkers,
     pub(super) opening: Connecting,
     pub(super) tunnels: Tunnels,
+    pub(super) ready: Ready,
     /// How many requests were sent since the last wait for events.
     pub(super) sent_together: u32,
     pub(super) sampling: Sampling,
@@ -168,6 +170,7 @@ impl<'a, S: Stack> Worker<'a, S> {
                 nth: first,
             },
             tunnels: Tunnels::from_spec(spec),
+            ready: Ready::default(),
             sent_together: 0,
             sampling: Sampling::from_spec(spec),
             stops: Stops::default(),
@@ -188,7 +191,7 @@ impl<'a, S: Stack> Worker<'a, S> {
             core.protocol.challenged(&mut connection.protocol, challenge);
         }
         Ok(Self {
-            io: S::Io::new(slots, &shared.endpoints)?,
+            io: S::Io::new(slots, &shared.endpoints, shared.on)?,
             transport: S::Transport::new(shared),
             pace,
             core,

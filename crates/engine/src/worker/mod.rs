@@ -8,7 +8,7 @@
 //! | `pacing` | asks who is due |
 //! | `link` | the life of a connection, and everything that can go wrong with it |
 //! | `seats` | what a connection holds of requests under way |
-//! | `sending`, `departure` | writing requests, and when they left |
+//! | `ready`, `sending`, `departure` | which requests are sent, writing them, and when they left |
 //! | `sampling` | asking the kernel when some of them left |
 //! | `answers`, `batching` | reading and judging answers, and picking them up together |
 //! | `walking` | users whose requests vary |
@@ -24,6 +24,7 @@ mod firsts;
 mod link;
 mod machine;
 mod pacing;
+mod ready;
 mod sampling;
 mod seats;
 mod sending;

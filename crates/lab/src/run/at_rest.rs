@@ -5,7 +5,7 @@ use pippin_model::trial::AtRest;
 use pippin_probe::{Roots, TreeClocks, TreeMemory, sample, usage_between};
 use std::time::Duration;
 
-use super::Execution;
+use super::execution::Execution;
 use super::member::Member;
 use crate::run::observer::Event;
 use crate::services::Services;

@@ -8,10 +8,11 @@ use pippin_model::trial::instructions::{Counter, Instructions};
 use pippin_model::workload::Workload;
 use std::time::{Duration, Instant};
 
+use super::agreement::other_than_requests;
 use super::callgrind::{Callgrind, Counts};
+use super::execution::{Execution, Extra};
 use super::explaining::processes;
 use super::processor::ProcessorCounter;
-use super::{Execution, Extra, other_than_requests};
 use crate::error::LabError;
 use crate::load;
 use crate::run::observer::Event;

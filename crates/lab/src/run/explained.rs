@@ -9,7 +9,7 @@ use pippin_stats::bottleneck::cost::cpu_seconds_per_million;
 use std::fs;
 use std::path::PathBuf;
 
-use super::{Execution, Extra};
+use super::execution::{Execution, Extra};
 use crate::error::LabError;
 use crate::run::explaining::{Explaining, Look, Looking, short};
 use crate::run::observer::Event;

@@ -5,12 +5,12 @@ use pippin_model::host::usage::{MemoryOverTime, Role};
 use pippin_model::plan::profile::{Profile, StopRule};
 use pippin_model::run::life::TargetLife;
 use pippin_model::target::TargetId;
-use pippin_model::trial::{Failure, Stage, TrialSpec};
+use pippin_model::trial::{Failure, Stage, TrialRecord, TrialSpec};
 use pippin_probe::{RoleRoot, Roots, TreeMemory, sample};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{Execution, Extra};
+use super::execution::{Execution, Extra};
 use crate::error::LabError;
 use crate::install::{Installed, size};
 use crate::run::observer::{Event, Silent};
@@ -81,8 +81,12 @@ impl Execution<'_> {
         life.memory.started_bytes = memory_bytes(&running);
         self.rest()?;
         life.memory.idle_bytes = memory_bytes(&running);
-        life.memory.loaded_bytes = self.loaded_bytes(id, &mut running, services)?;
+        let loaded = self.loaded(id, &mut running, services)?;
+        life.memory.loaded_bytes = highest_memory(&loaded);
         life.memory.killed = running.killed_in_step();
+        if let Some(failure) = loaded.failure {
+            return Err(LabError::Target(failure));
+        }
         self.rest()?;
         life.memory.rested_bytes = memory_bytes(&running);
         let asking = self.asking(target);
@@ -96,13 +100,13 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The highest memory under a closed loop with the connections of the plan.
-    fn loaded_bytes(
+    /// A closed loop with the connections of the plan.
+    fn loaded(
         &self,
         id: &TargetId,
         running: &mut RunningTarget,
         services: &mut Services,
-    ) -> Result<Option<u64>, LabError> {
+    ) -> Result<TrialRecord, LabError> {
         let plan = &self.header().plan;
         let asked = &plan.profile.connections;
         let count = asked.count.clamp(1, MOST_CONNECTIONS);
@@ -117,12 +121,7 @@ impl Execution<'_> {
         let watch = Watch { observer: &Silent, stop: self.settings.stop };
         let record = self.make_watched(&watch, &spec, &profile, running, services);
         self.go_on()?;
-        match record.failure {
-            Some(failure) => Err(LabError::Target(failure)),
-            None => Ok(record.usage.and_then(|usage| {
-                usage.roles.get(&Role::Target).and_then(|used| used.memory_max_bytes())
-            })),
-        }
+        Ok(record)
     }
 
     /// What users ask a target for.
@@ -151,6 +150,11 @@ impl Execution<'_> {
 
 fn start_ns(running: &RunningTarget) -> Option<u64> {
     running.start_up().map(|time| time.as_nanos() as u64)
+}
+
+/// The highest memory of a target under a load.
+fn highest_memory(loaded: &TrialRecord) -> Option<u64> {
+    loaded.usage.as_ref()?.roles.get(&Role::Target)?.memory_max_bytes()
 }
 
 /// The memory of a target now.

@@ -6,7 +6,7 @@ use pippin_model::trial::{Failure, Stage, TrialSpec};
 use pippin_model::verdict::Severity;
 use pippin_stats::capacity::Outcome;
 
-use super::Execution;
+use super::execution::Execution;
 use crate::run::steps::Steps;
 use crate::running::RunningTarget;
 use crate::services::Services;

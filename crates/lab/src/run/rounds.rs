@@ -14,8 +14,8 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
 
+use super::execution::Execution;
 use super::member::{Group, Member, Shared};
-use super::{Execution, empty_record};
 use crate::error::LabError;
 use crate::run::observer::Event;
 use crate::run::steps::Steps;
@@ -25,6 +25,7 @@ use crate::slices::idle::{self, Idle, Limits, Restless, Used};
 use crate::slices::length::Lengths;
 use crate::slices::resting;
 use crate::slices::stretch::Stretch;
+use crate::trial::empty_record;
 
 /// If a repetition is cut short, its rounds are kept if every target has at least this many.
 const FEWEST_ROUNDS: u32 = 3;

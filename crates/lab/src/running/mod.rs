@@ -7,16 +7,19 @@
 //! | [`certificate`] | its certificate |
 //! | [`crash`] | its end while it is loaded |
 //! | [`draining`] | users who ask it while it is ended |
+//! | `launching` | command, variables and certificate of a start, or the container of an image |
+//! | `socket` | its unix socket |
 //! | [`limits`] | what it may use at the most: whether that can be held, is held, and who was killed at it |
 //! | [`helping`] | processes that help it from outside |
 pub mod certificate;
 pub mod crash;
 pub mod draining;
 pub mod helping;
+mod launching;
 pub mod limits;
+mod socket;
 pub mod way;
 
-use pippin_engine::{EngineError, Place};
 use pippin_model::load::spoken::Spoken;
 use pippin_model::load::websocket::Messages;
 use pippin_model::load::{LoadSpec, Request, Requests};
@@ -29,18 +32,14 @@ use pippin_probe::cgroup;
 use pippin_probe::kernel_files::KernelFiles;
 use pippin_probe::memory::killed_for_memory;
 use pippin_probe::{RoleRoot, server};
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::LabError;
-use crate::install::{Installed, base_values};
-use crate::lifecycle::environment;
+use crate::install::Installed;
 use crate::lifecycle::group::{Group, killed_in_words};
 use crate::lifecycle::life::Life;
 use crate::lifecycle::supervised::{Launch, Supervised};
@@ -48,9 +47,10 @@ use crate::lifecycle::supervisor::IS_INSTALLED;
 use crate::lifecycle::{log, port, ready};
 use crate::running::certificate::Certificate;
 use crate::running::crash::Crash;
+use crate::running::launching::{Container, Given, certificate, launch, of_container};
+use crate::running::socket::Socket;
 use crate::running::way::Way;
 use crate::services::world::Around;
-use crate::target::container::Image;
 use crate::target::elsewhere;
 use crate::target::keys::{Keys, Topic};
 use crate::target::{Kind, Listening, Target};
@@ -135,74 +135,6 @@ struct Reached {
     is_proved: bool,
 }
 
-/// A unix socket of a target. Its path is short: unix(7) allows 107 bytes.
-#[derive(Debug)]
-struct Socket {
-    path: PathBuf,
-}
-
-impl Socket {
-    fn named(port: u16) -> Self {
-        // A name that nobody can guess, so that nobody can take it before the target does.
-        let random = RandomState::new().build_hasher().finish();
-        let name = format!("pippin-{random:016x}-{port}.socket");
-        Self { path: std::env::temp_dir().join(name) }
-    }
-
-    /// Tells the target of it.
-    fn tell(&self, launch: &mut Launch) {
-        let path = self.path.to_string_lossy().into_owned();
-        launch.command.iter_mut().for_each(|word| *word = word.replace("{SOCKET}", &path));
-        launch.env.values_mut().for_each(|value| *value = value.replace("{SOCKET}", &path));
-        launch.env.insert("SOCKET".into(), path);
-    }
-
-    /// Whether somebody still listens. Where the queue is full, somebody does.
-    fn answers(&self) -> bool {
-        match Place::from(self.path.as_path()).reach(Duration::from_millis(300)) {
-            Ok(()) => true,
-            Err(EngineError::Unreachable { error, .. }) => error.kind() == ErrorKind::WouldBlock,
-            Err(_) => false,
-        }
-    }
-}
-
-impl Drop for Socket {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// A container that is removed at the end, even if its runtime did not do so.
-#[derive(Debug)]
-struct Container {
-    image: Image,
-    name: String,
-}
-
-impl Container {
-    /// The container of an image that will listen at this address; `None` for other targets.
-    fn from_target(target: &Target, address: SocketAddr) -> Result<Option<Self>, LabError> {
-        let Kind::Image(image) = &target.kind else { return Ok(None) };
-        if !address.ip().is_loopback() {
-            return Err(LabError::target(
-                Stage::Start,
-                format!(
-                    "its container is published on loopback only, and {address} is asked for: run its command instead of its image"
-                ),
-            ));
-        }
-        let name = format!("pippin-{}-{}", std::process::id(), address.port());
-        Ok(Some(Self { image: image.clone(), name }))
-    }
-}
-
-impl Drop for Container {
-    fn drop(&mut self) {
-        self.image.remove(&self.name);
-    }
-}
-
 /// How a target is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
@@ -223,16 +155,27 @@ pub struct Ended {
     pub forced: bool,
 }
 
-/// A process that cannot be started is a failure of its target.
-fn supervised(
+/// The process of a target, in its control group if it has one. What cannot be started is a failure of
+/// its target.
+fn launched(
     launch: &Launch,
     group: Option<&Group>,
     keys: Keys<'_>,
 ) -> Result<Supervised, LabError> {
-    Supervised::start_in(launch, group).map_err(|error| match error {
+    if !launch.folder.is_dir() {
+        let folder = launch.folder.display();
+        let message = format!("the folder {folder}, in which it is to run, is not there");
+        return Err(LabError::target(Stage::Start, message));
+    }
+    let process = Supervised::start_in(launch, group).map_err(|error| match error {
         LabError::User(message) => LabError::target(Stage::Start, with_remedy(&message, keys)),
         other => other,
-    })
+    })?;
+    if group.is_some_and(Group::has_limits) && !process.is_grouped() {
+        let message = "it could not enter the control group that holds its limits: run Pippin as root, or leave --cpu and --memory out";
+        return Err(LabError::target(Stage::Start, message));
+    }
+    Ok(process)
 }
 
 /// The message with what installs the program, if it is not there.
@@ -270,36 +213,24 @@ impl RunningTarget {
         let socket =
             target.manifest.has_unix_socket(id.variant.as_deref()).then(|| Socket::named(port));
         let container = Container::from_target(target, address)?;
-        let mut launch = match &container {
-            Some(Container { image, name }) => of_image(image, name, target, id, settings, port),
+        let launch = match &container {
+            // A container has a network of its own, so that it is told of no socket.
+            Some(container) => of_container(container, target, id, settings, port),
             None => {
                 let given =
                     Given { installed, services: &around.env, certificate: certificate.as_ref() };
-                launch(target, id, given, settings, port)
+                let mut launch = launch(target, id, given, settings, port);
+                launch.command.splice(..0, settings.before.iter().cloned());
+                socket.iter().for_each(|socket| socket.tell(&mut launch));
+                launch
             }
         };
-        if container.is_none() {
-            launch.command.splice(..0, settings.before.iter().cloned());
-        }
-        // A container has a network of its own instead.
-        if let (Some(socket), None) = (&socket, &container) {
-            socket.tell(&mut launch);
-        }
-        if !launch.folder.is_dir() {
-            let folder = launch.folder.display();
-            let message = format!("the folder {folder}, in which it is to run, is not there");
-            return Err(LabError::target(Stage::Start, message));
-        }
         // A container's runtime makes a group of its own.
         let group = if container.is_none() { Group::make(settings.limits) } else { Ok(None) };
         let group = group.map_err(LabError::User)?;
         let keys = Keys::of(id);
         let killed_before = killed_for_memory(&KernelFiles::default());
-        let mut process = supervised(&launch, group.as_ref(), keys)?;
-        if group.as_ref().is_some_and(Group::has_limits) && !process.is_grouped() {
-            let message = "it could not enter the control group that holds its limits: run Pippin as root, or leave --cpu and --memory out";
-            return Err(LabError::target(Stage::Start, message));
-        }
+        let mut process = launched(&launch, group.as_ref(), keys)?;
         let tls = certificate.as_ref().map(Certificate::trust);
         let way = Way::plain(address)
             .over(tls, spoken.protocol())
@@ -671,150 +602,5 @@ fn beside(around: &Around, error: LabError) -> LabError {
     match around.dead() {
         Some(dead) => error.reworded(|message| format!("{}; {message}", dead.message)),
         None => error,
-    }
-}
-
-/// What a process finds when it starts.
-struct Given<'a> {
-    installed: &'a Installed,
-    /// The variables of its services.
-    services: &'a BTreeMap<String, String>,
-    certificate: Option<&'a Certificate>,
-}
-
-fn launch(
-    target: &Target,
-    id: &TargetId,
-    Given { installed, services, certificate }: Given<'_>,
-    settings: &StartSettings<'_>,
-    port: u16,
-) -> Launch {
-    let manifest = &target.manifest;
-    let variant = manifest.variant(id.variant.as_deref());
-    // What one process says to all of its connections, those of another one do not hear.
-    let is_room = settings.messages.is_some_and(|messages| messages.broadcast)
-        && manifest.process_per_worker(id.variant.as_deref());
-    let workers = if is_room { 1 } else { settings.workers };
-    let mut values = base_values(target);
-    values.extend([
-        ("HOST".to_string(), settings.address.to_string()),
-        ("PORT".to_string(), port.to_string()),
-        ("WORKERS".to_string(), workers.to_string()),
-        ("DATABASE_POOL".to_string(), settings.database_pool.to_string()),
-    ]);
-    let more = settings.more.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-    let given: BTreeMap<String, String> = services.clone().into_iter().chain(more).collect();
-    values.extend(given.clone());
-    let secrets: BTreeMap<String, String> = certificate.map(of_certificate).unwrap_or_default();
-    values.extend(secrets.clone());
-    let mut env = match target.kind {
-        // The user's own server may read its settings from the environment.
-        Kind::Command => environment::of_the_user(),
-        _ => environment::for_targets(),
-    };
-    for name in ["HOST", "PORT", "WORKERS"] {
-        env.insert(name.into(), values[name].clone());
-    }
-    if given.contains_key("DATABASE_URL") {
-        env.insert("DATABASE_POOL".into(), values["DATABASE_POOL"].clone());
-    }
-    env.extend(given);
-    env.extend(secrets);
-    env.extend(installed.env.clone());
-    if let Some(path) = installed.env.get("PATH") {
-        values.insert("PATH".into(), path.clone());
-    }
-    let own =
-        manifest.start.env.iter().chain(variant.iter().flat_map(|variant| variant.env.iter()));
-    env.extend(own.map(|(name, value)| (name.clone(), environment::fill(value, &values))));
-    let command =
-        variant.and_then(|variant| variant.command.as_ref()).unwrap_or(&manifest.start.command);
-    Launch {
-        command: command.iter().map(|word| environment::fill(word, &values)).collect(),
-        env,
-        folder: manifest
-            .start
-            .folder
-            .as_ref()
-            .map_or_else(|| target.folder.clone(), |folder| target.folder.join(folder)),
-        log: log_of(id, settings),
-        errors: None,
-        cpus: settings.cpus.clone(),
-        stop: manifest.start.stop.clone(),
-        grace: GRACE,
-        // A command of the user's own may have other processes to speak with.
-        apart: matches!(target.kind, Kind::Catalog),
-    }
-}
-
-/// The certificate of a target that uses TLS.
-fn certificate(
-    spoken: Spoken,
-    id: &TargetId,
-    settings: &StartSettings<'_>,
-) -> Result<Option<Certificate>, LabError> {
-    if !spoken.is_secured() {
-        return Ok(None);
-    }
-    let issued = Certificate::issue(settings.folder, &id.file_name());
-    issued.map(Some).map_err(LabError::io(format!("write a certificate for {id}")))
-}
-
-fn of_certificate(certificate: &Certificate) -> BTreeMap<String, String> {
-    let path = |path: &Path| path.to_string_lossy().into_owned();
-    BTreeMap::from([
-        ("TLS_CERTIFICATE".into(), path(&certificate.certificate)),
-        ("TLS_KEY".into(), path(&certificate.key)),
-    ])
-}
-
-fn of_image(
-    image: &Image,
-    name: &str,
-    target: &Target,
-    id: &TargetId,
-    settings: &StartSettings<'_>,
-    port: u16,
-) -> Launch {
-    Launch {
-        command: image.start(name, port, settings),
-        env: environment::for_runtimes(),
-        folder: settings.folder.to_path_buf(),
-        log: log_of(id, settings),
-        errors: None,
-        cpus: settings.cpus.clone(),
-        stop: target.manifest.start.stop.clone(),
-        grace: GRACE,
-        apart: false,
-    }
-}
-
-fn log_of(id: &TargetId, settings: &StartSettings<'_>) -> PathBuf {
-    settings.folder.join(format!("{}.log", id.file_name()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::verify::within;
-    use std::os::fd::AsRawFd as _;
-    use std::os::unix::net::{UnixListener, UnixStream};
-
-    /// The kernel queues one connection (listen(2)), and lets the next one wait.
-    #[test]
-    fn a_socket_whose_queue_is_full_is_listened_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let socket = Socket { path: folder.path().join("s") };
-        let listener = UnixListener::bind(&socket.path).unwrap();
-        // SAFETY: no pointers.
-        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
-        let _queued = UnixStream::connect(&socket.path).unwrap();
-        let (socket, answers) = within(Duration::from_secs(20), move || {
-            let answers = socket.answers();
-            (socket, answers)
-        });
-        assert!(answers);
-        drop(listener);
-        assert!(!socket.answers());
     }
 }

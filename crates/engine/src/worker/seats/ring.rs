@@ -189,22 +189,8 @@ impl Seating for InOrder {
         }
         let count = connection.pending;
         worker.core.enter(slot, now);
-        // Of several calls that send, a stamp would not say which it belongs to.
-        let is_sample = !S::Transport::SECURES
-            && !S::Protocol::IN_PIECES
-            && worker.core.flights.depth == 1
-            && worker.core.sampling.is_due()
-            && worker.io.stamp_next_send(true);
-        let (sending, sent) = worker.transmit_timed(slot);
-        worker.core.stamp(slot, count, sent);
-        if is_sample {
-            worker.sampled(slot);
-        }
-        if let Sending::Failed(errno) = sending {
-            return worker.closed(slot, Some(errno), now);
-        }
-        if worker.core.connections[slot as usize].is_spoilt {
-            worker.broken(slot, ErrorKind::Malformed, 0, now);
+        if !worker.core.ready.takes(slot, count) {
+            worker.depart(slot, count, now);
         }
     }
 
@@ -329,6 +315,28 @@ impl Seating for InOrder {
 }
 
 impl<S: Stack> Worker<'_, S> {
+    /// Sends the last `count` requests of a connection, which are rendered.
+    #[inline]
+    pub(in crate::worker) fn depart(&mut self, slot: u32, count: u32, now: u64) {
+        // Of several calls that send, a stamp would not say which it belongs to.
+        let is_sample = !S::Transport::SECURES
+            && !S::Protocol::IN_PIECES
+            && self.core.flights.depth == 1
+            && self.core.sampling.is_due()
+            && self.io.stamp_next_send(true);
+        let (sending, sent) = self.transmit_timed(slot);
+        self.core.stamp(slot, count, sent);
+        if is_sample {
+            self.sampled(slot);
+        }
+        if let Sending::Failed(errno) = sending {
+            return self.closed(slot, Some(errno), now);
+        }
+        if self.core.connections[slot as usize].is_spoilt {
+            self.broken(slot, ErrorKind::Malformed, 0, now);
+        }
+    }
+
     /// Answers are complete and the connection is sound: whether it stays open, and what comes
     /// next.
     #[inline]

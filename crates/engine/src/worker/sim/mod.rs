@@ -56,6 +56,7 @@ use super::link::Link;
 use super::seats::flights::{DUE, IDLE};
 use super::seats::{Seating, SeatsOf};
 use super::{Assignment, Stack, Worker};
+use crate::io::Loop;
 use crate::io::socket::Endpoints;
 use crate::protocol::Protocol;
 use crate::protocol::http1::Http1;
@@ -171,6 +172,7 @@ fn play_thread<T: Transport, P: Protocol<Order: Seating>>(
         spec: spec.clone(),
         wire: Arc::new(P::wire(spec).unwrap()),
         endpoints: Arc::new(Endpoints::from_spec(spec).unwrap()),
+        on: Loop::Epoll,
         challenges: Vec::new(),
         tls: spec.tls.as_ref().map(|tls| Client::new(tls, spec.protocol).unwrap()),
         timeline: Timeline::new(),

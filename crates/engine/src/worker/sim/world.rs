@@ -11,7 +11,7 @@ use rustls::{ServerConfig, ServerConnection};
 
 use super::framing::Framing;
 use crate::io::socket::Endpoints;
-use crate::io::{Event, Handshake, Io, Opening, Sending};
+use crate::io::{Event, Handshake, Io, Loop, Opening, Sending};
 use crate::shared::Shared;
 use crate::time::clock::Clock;
 use crate::time::stop;
@@ -370,9 +370,7 @@ pub struct SimIo {
 }
 
 impl Io for SimIo {
-    const NAME: &'static str = "sim";
-
-    fn new(slots: u32, _: &Arc<Endpoints>) -> io::Result<Self> {
+    fn new(slots: u32, _: &Arc<Endpoints>, _: Loop) -> io::Result<Self> {
         with(|world| world.links.resize_with(slots as usize, Link::default));
         Ok(Self { received: Vec::new(), arrived_at: 0 })
     }
