@@ -14,14 +14,14 @@ use super::{Event, Handshake, Io, Loop, Opening, Sending};
 /// The loop of a load.
 pub(crate) enum Chosen {
     Epoll(Epoll),
-    Uring(Uring),
+    Uring(Box<Uring>),
 }
 
 impl Io for Chosen {
     fn new(slots: u32, endpoints: &Arc<Endpoints>, on: Loop) -> io::Result<Self> {
         Ok(match on {
             Loop::Epoll => Self::Epoll(Epoll::new(slots, endpoints, on)?),
-            Loop::Uring => Self::Uring(Uring::new(slots, endpoints, on)?),
+            Loop::Uring => Self::Uring(Box::new(Uring::new(slots, endpoints, on)?)),
         })
     }
 
