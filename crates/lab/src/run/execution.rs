@@ -14,6 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::counting::Counters;
+use super::earlier;
 use super::preparation::Prepared;
 use super::repetitions::{self, order};
 use super::split::workers;
@@ -109,6 +110,9 @@ impl<'a> Execution<'a> {
         let order = order(self.header());
         if order.is_empty() || self.interrupted() {
             return Ok(());
+        }
+        if let Some(said) = earlier::expectation(self.header(), self.settings.keeping) {
+            self.settings.observer.event(&Event::Note(&said));
         }
         let mut services = self.start_services()?;
         self.began = Instant::now();

@@ -4,7 +4,7 @@
 //! The levels are those of Kalibera and Jones ("Rigorous benchmarking in reasonable time", 2013, section
 //! 4): the part of the variance that comes from within a start falls with its rounds, the rest only with
 //! the number of starts; and of the time of a repetition only that of its rounds rises with them.
-use pippin_model::plan::goal::{Goal, MOST_REPETITIONS};
+use pippin_model::plan::goal::{FEWEST_REPETITIONS, Goal, MOST_REPETITIONS};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -90,6 +90,30 @@ impl Choice {
 }
 
 impl Choice {
+    /// What a whole run is expected to need, and to tell apart, by the starts of an earlier run and what
+    /// they cost. `None` if what a repetition takes, or every scatter, is unknown.
+    #[must_use]
+    pub fn of_whole_run(starts: &[Starts], goal: &Goal, costs: &Costs) -> Option<Self> {
+        const TIMES: f64 = 1.0;
+        let levels: Vec<Level<'_>> = starts.iter().filter_map(Level::from_starts).collect();
+        let each_ns = costs.repetition_ns.filter(|_| !levels.is_empty())?;
+        let fit = (goal.longest_ns() as f64 / each_ns) as u32;
+        let fit = fit.clamp(FEWEST_REPETITIONS, MOST_REPETITIONS);
+        let widest =
+            |count| levels.iter().map(|level| level.reach(0, count, TIMES)).fold(0.0, f64::max);
+        let needed = goal
+            .within
+            .and_then(|within| (FEWEST_REPETITIONS..=fit).find(|count| widest(*count) <= within));
+        let repetitions = needed.unwrap_or(fit);
+        Some(Self {
+            times: TIMES,
+            repetitions,
+            ns: each_ns * f64::from(repetitions),
+            reaches: needed.is_some(),
+            told_apart: after(&levels, 0, repetitions, TIMES),
+        })
+    }
+
     /// How long a further repetition takes.
     #[must_use]
     pub fn each(&self) -> Duration {
@@ -258,6 +282,39 @@ mod tests {
         assert_eq!(Choice::from_starts(&both, 5, &goal(None, 4), &unknown), None);
         let stuck = Starts { stuck: Some("it failed".into()), ..narrow };
         assert_eq!(Choice::from_starts(&[stuck], 5, &goal(None, 4), &DEAR), None);
+    }
+
+    #[test]
+    fn a_whole_run_is_expected_to_be_as_an_earlier_one_was() {
+        let two = [starts(&FIVE, None), starts(&[0.0; 5], None)];
+        let whole =
+            |within, minutes| Choice::of_whole_run(&two, &goal(within, minutes), &DEAR).unwrap();
+        // As many as an interval of these starts takes; of 5 it reaches 3.6 %.
+        let near = whole(Some(0.02), 60);
+        let level = Level::from_starts(&two[0]).unwrap();
+        assert!(near.reaches && level.reach(0, near.repetitions, 1.0) <= 0.02);
+        assert!(level.reach(0, near.repetitions - 1, 1.0) > 0.02);
+        assert_eq!(near.ns, f64::from(near.repetitions) * 30e9);
+        let by_time = whole(None, 10);
+        assert_eq!((by_time.repetitions, by_time.reaches), (20, false));
+        assert_eq!(
+            by_time.told_apart,
+            after(
+                &[Level::from_starts(&two[0]).unwrap(), Level::from_starts(&two[1]).unwrap()],
+                20,
+                0,
+                1.0
+            )
+        );
+        let short = whole(Some(0.001), 1);
+        assert_eq!(
+            (short.repetitions, short.reaches),
+            (FEWEST_REPETITIONS, false),
+            "they are made in any case"
+        );
+        let unknown = Costs { repetition_ns: None, ..DEAR };
+        assert_eq!(Choice::of_whole_run(&two, &goal(None, 10), &unknown), None);
+        assert_eq!(Choice::of_whole_run(&[starts(&[0.1], None)], &goal(None, 10), &DEAR), None);
     }
 
     #[test]

@@ -170,6 +170,16 @@ impl Progress {
     }
 }
 
+/// What a run that begins is expected to need for its goal, and to tell apart, by an earlier run of the same
+/// load. `None` if it has no goal, or the earlier run says nothing of it.
+#[must_use]
+pub fn expected(header: &RunHeader, earlier: &RunRecord) -> Option<Choice> {
+    let goal = header.plan.goal.as_ref()?;
+    let made = earlier.trials.iter().map(|trial| trial.spec.repetition + 1).max()?;
+    let starts = starts_of_goal(header, goal, &earlier.trials, made);
+    Choice::of_whole_run(&starts, goal, &Costs::from_trials(&earlier.trials, made))
+}
+
 /// Whether a target of the plan could be installed.
 fn is_there(header: &RunHeader, id: &TargetId) -> bool {
     header.targets.get(id).is_none_or(|info| info.unavailable.is_none())

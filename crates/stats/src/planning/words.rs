@@ -1,7 +1,8 @@
 //! How well the figures of a run are known, in sentences.
-use pippin_model::plan::goal::{FEWEST_REPETITIONS, MOST_REPETITIONS, percent};
+use pippin_model::plan::goal::{FEWEST_REPETITIONS, Goal, MOST_REPETITIONS, percent};
 use pippin_model::text::units::counted;
 
+use crate::planning::choice::Choice;
 use crate::planning::{Progress, Row};
 
 /// Targets that are named in a sentence. The rest are counted.
@@ -17,6 +18,31 @@ impl Row {
             None => self.target.to_string(),
         };
         self.at.map_or_else(|| what.clone(), |step| format!("{what} at {}", step.in_words()))
+    }
+}
+
+impl Choice {
+    /// What a whole run is expected to need and to tell apart: `about 9 repetitions, 6 min, for ±2 %; two
+    /// targets that differ by 1.9 % are then told apart with 90 % power`.
+    #[must_use]
+    pub fn of_whole_run_in_words(&self, goal: &Goal) -> String {
+        let many = format!("about {} repetitions, {}", self.repetitions, length(self.ns));
+        let unit = if goal.changes.is_empty() { "%" } else { "points" };
+        let asked = goal.within.map(|within| {
+            let asked = format!("±{} {unit}", percent(within));
+            if self.reaches { format!(", for {asked}") } else { format!(", too few for {asked}") }
+        });
+        let power = self.told_apart.map(|differ| format!("; {}", told(differ, goal)));
+        [Some(many), asked, power].into_iter().flatten().collect()
+    }
+}
+
+/// Which difference is told apart.
+fn told(differ: f64, goal: &Goal) -> String {
+    let differ = percent_of(differ);
+    match goal.changes.is_empty() {
+        true => format!("two targets that differ by {differ} are then told apart with 90 % power"),
+        false => format!("a change of {differ} is then seen with 90 % power"),
     }
 }
 
@@ -63,13 +89,7 @@ impl Progress {
 
     /// What is told apart after the further repetitions.
     fn then_told_apart(&self) -> Option<String> {
-        let differ = percent_of(self.choice.filter(|_| self.is_first())?.told_apart?);
-        Some(match self.goal.changes.is_empty() {
-            true => {
-                format!("two targets that differ by {differ} are then told apart with 90 % power")
-            }
-            false => format!("a change of {differ} is then seen with 90 % power"),
-        })
+        Some(told(self.choice.filter(|_| self.is_first())?.told_apart?, &self.goal))
     }
 
     /// What the widest row needs: `about 6 more, 4 min, for ±2 %`.
