@@ -185,7 +185,7 @@ struct Results<'a> {
     starts: &'a [Start],
     /// The files of runs before it that the printed sums have too.
     with: &'a [PathBuf],
-    order: Option<order::Order>,
+    order: Option<&'a order::Order>,
 }
 
 /// What is read of a result of before.
@@ -231,6 +231,20 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
     let built = Built::new(arguments.server_core)?;
     let until = arguments.minutes.map(|m| Instant::now() + Duration::from_secs(60 * u64::from(m)));
     let mut all = before.clone();
+    let unix_seconds = results::unix_seconds();
+    // After each start: who stops an hour of measuring keeps what was measured.
+    let keep = |all: &[Start], order: Option<&order::Order>| {
+        let kept = Results {
+            schema: "pippin-warm/2",
+            unix_seconds,
+            form,
+            machine: results::machine(),
+            starts: &all[before.len()..],
+            with: &arguments.with,
+            order,
+        };
+        results::write(&arguments.results, &format!("warm-{unix_seconds}"), &kept)
+    };
     let heads = ["runtime", "warm-up", "first", "later", "machine", "ratio", "verdict", "doubts"];
     println!("{}", line(heads));
     while let Some(kind) = next(&kinds, form.starts, &all) {
@@ -240,6 +254,7 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
         let start = fresh_start(&pippin, &built, kind, form)?;
         println!("{}", told(&start));
         all.push(start);
+        keep(&all, None)?;
     }
     for kind in &kinds {
         println!("{}", summed(kind.name(), &all));
@@ -250,17 +265,7 @@ pub fn run(arguments: &WarmArguments) -> Result<(), String> {
     if let Some(order) = &order {
         println!("\n{}", order.table());
     }
-    let unix_seconds = results::unix_seconds();
-    let kept = Results {
-        schema: "pippin-warm/2",
-        unix_seconds,
-        form,
-        machine: results::machine(),
-        starts: &all[before.len()..],
-        with: &arguments.with,
-        order,
-    };
-    let path = results::write(&arguments.results, &format!("warm-{unix_seconds}"), &kept)?;
+    let path = keep(&all, order.as_ref())?;
     eprintln!("kept in {}", path.display());
     Ok(())
 }

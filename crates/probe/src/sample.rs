@@ -311,8 +311,9 @@ pub fn sample(roots: &Roots, memory: &mut TreeMemory) -> UsageSample {
     result
 }
 
-/// The target counts as much as its control group says, if that is more: a group lacks those that have
-/// left it, and the sum over processes those that nobody waited for. Returns whether some have left it.
+/// The target counts as much as its control group says, if that is more. A group does not count processes that
+/// have left it. The sum over processes does not count ended ones that nobody waited for. Returns whether some
+/// have left the group.
 fn count_by_group(tallies: &mut BTreeMap<Role, Tally>, group_ns: u64) -> bool {
     let Some(target) = tallies.get_mut(&Role::Target) else { return false };
     let left_group = is_missing_from_group(target.cpu_ns, group_ns);

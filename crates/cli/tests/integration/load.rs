@@ -341,7 +341,13 @@ fn a_server_that_closes_after_ten_answers_is_found_out_and_no_error() {
     );
     assert!(ids(&json).contains(&"server_closes"), "{:?}", ids(&json));
     let closed = json["connections"]["closed_by_server"].as_u64().unwrap();
-    assert_eq!(json["closes"]["by_requests"], serde_json::json!([[10, closed]]));
+    // One that was idle for 100 ms, because the machine was busy, counts as closed because of that.
+    let [[after, times]] =
+        *serde_json::from_value::<Vec<[u64; 2]>>(json["closes"]["by_requests"].clone()).unwrap()
+    else {
+        panic!("{}", json["closes"]);
+    };
+    assert!(after == 10 && (1..=closed).contains(&times), "{closed}: {}", json["closes"]);
     assert!(closed <= json["connections"]["opened"].as_u64().unwrap(), "{}", json["connections"]);
 }
 

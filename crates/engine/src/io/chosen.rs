@@ -1,7 +1,7 @@
-//! Either event loop, which is known only when the load begins.
+//! One of the two event loops, chosen when the load begins.
 //!
-//! A worker is built for each combination of event loop, transport and protocol, and each takes seconds of a
-//! build. What does not load a server to its limit asks here instead.
+//! The compiler builds a worker for each combination of event loop, transport and protocol, and each takes
+//! seconds. Loads that need less speed use this type, so that one worker serves both loops.
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;

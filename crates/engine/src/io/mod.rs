@@ -23,7 +23,7 @@ use std::sync::Arc;
 use socket::Endpoints;
 pub(crate) use tcp_info::Handshake;
 
-/// The loops of the kernel.
+/// The kernel's event loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loop {
     Epoll,
@@ -31,7 +31,7 @@ pub(crate) enum Loop {
 }
 
 impl Loop {
-    /// As records name it.
+    /// Its name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Epoll => "epoll",
@@ -56,7 +56,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The connection that it is about.
+    /// The slot of its connection.
     #[inline]
     pub const fn slot(self) -> u32 {
         match self {
@@ -91,7 +91,8 @@ pub(crate) enum Sending {
 
 /// An event loop.
 pub(crate) trait Io: Sized {
-    /// A loop for `slots` connections to `endpoints`. `on` says which one, where a type could be either.
+    /// A loop for `slots` connections to `endpoints`. `on` says which loop; only a type that can be either
+    /// uses it.
     fn new(slots: u32, endpoints: &Arc<Endpoints>, on: Loop) -> io::Result<Self>;
 
     /// Begins to connect: the `nth` connection of the load decides which addresses are used.

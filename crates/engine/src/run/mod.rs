@@ -105,9 +105,9 @@ fn refereed(spec: &LoadSpec, control: &Control<'_>) -> Result<(), EngineError> {
     }
 }
 
-/// Chooses transport and protocol. What loads a server to its limit is built for each event loop: plain
-/// HTTP/1.1 and HTTP/2. Everything else asks at run time which loop it is ([`Chosen`]), because each of
-/// these combinations takes seconds to build.
+/// Chooses transport and protocol. Plain HTTP/1.1 and HTTP/2 need the most speed, so a worker is built for each
+/// event loop. All others choose the loop at run time ([`Chosen`]), because each combination takes seconds to
+/// build.
 fn over<I: Io>(
     spec: &LoadSpec,
     control: &Control<'_>,
@@ -117,7 +117,7 @@ fn over<I: Io>(
         && !spec.uploads()
         && spec.digest.is_none()
         && !spec.draws()
-        && (spec.connections.pipeline == 1 || spec.others() == 0);
+        && (spec.connections.pipeline <= 1 || spec.others() == 0);
     match (spec.protocol, spec.tls.is_some()) {
         (Protocol::Http1, false) if is_plain => run_on::<Over<I, Tcp, Http1>>(spec, control, on),
         (Protocol::Http1, true) if is_plain => run_on::<Over<I, Tls, Http1>>(spec, control, on),
@@ -130,7 +130,7 @@ fn over<I: Io>(
     }
 }
 
-/// Requests of HTTP/1.1 that vary, and WebSocket.
+/// HTTP/1.1 that is not plain, and WebSocket.
 fn on_chosen<T: Transport>(
     spec: &LoadSpec,
     control: &Control<'_>,

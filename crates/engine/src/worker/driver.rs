@@ -185,10 +185,10 @@ impl<S: Stack> Worker<'_, S> {
     fn events(&mut self) -> bool {
         let mut found = false;
         self.core.begins_to_read();
-        while let Some(event) = self.io.next_event() {
+        while let Some(event) = self.next_event() {
             found = true;
-            self.send_before(event);
             self.event(event);
+            self.has_seen(event);
             if self.core.recorder.finished_at.is_some() {
                 break;
             }
@@ -302,7 +302,7 @@ impl<S: Stack> Worker<'_, S> {
 
     #[cold]
     fn cross_boundaries(&mut self) {
-        // What is ready was due before them.
+        // What is ready was due before these boundaries.
         self.send_ready();
         while self.now >= self.core.recorder.next_boundary {
             let before = self.core.recorder.current;

@@ -36,7 +36,9 @@ impl<S: Stack> Worker<'_, S> {
         let steps_wait = || if S::Protocol::VARIES { walkers.first_wait_ns(slot) } else { None };
         match self.pace.first(user, at, steps_wait) {
             Next::Sends | Next::Starts if tag == 0 => {
-                self.core.opening.waiting.push_back((slot, None));
+                // If this thread begins late, that is its own lag, and no time in which nobody was there.
+                let since = self.core.is_up(slot).then_some(at);
+                self.core.opening.waiting.push_back((slot, since));
             }
             Next::Thinks { .. } | Next::Waits => {
                 SeatsOf::<S>::rests(&mut self.core, (slot, tag), at);

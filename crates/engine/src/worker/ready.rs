@@ -1,23 +1,27 @@
 //! Closed loops: a few answers are read one after the other, then the next requests of their users are
 //! sent one after the other.
 //!
-//! A call that sends goes through the whole network of the kernel. Where each answer was followed by its
-//! call, the code and data of this thread had to come back into the processor's caches for every answer
+//! A call that sends goes through the kernel's whole network code. If each answer is followed by such a call,
+//! the processor's caches must load the code and data of this thread again for each answer
 //! (docs/engine-cost.md).
 use super::{Core, Stack, Worker};
-use crate::io::Event;
+use crate::io::{Event, Io as _};
 use crate::protocol::Outgoing as _;
 
-/// At most so many answers are read before the requests behind them are sent. The first of these leaves later
-/// by the time that it takes to read the others, about 0.3 us each.
+/// The most small answers that are read before the next requests are sent. The first of these requests waits
+/// while the others are read: about 0.3 us each.
 const MOST: usize = 16;
+/// Reading so many bytes takes about as long as one small answer.
+const SMALL_BYTES: usize = 4_096;
 
 /// Requests that are rendered and not sent.
 #[derive(Default)]
 pub(super) struct Ready {
     /// Connections, and how many requests each has.
     requests: Vec<(u32, u32)>,
-    /// Whether answers are read, in a load whose requests have no planned instant.
+    /// What was read since the first of them was rendered, in small answers.
+    read: usize,
+    /// Whether answers are being read. Never in a load whose requests have planned instants.
     is_reading: bool,
 }
 
@@ -30,6 +34,15 @@ impl Ready {
         }
         self.is_reading
     }
+
+    /// An event was looked at, with so many bytes; `None` if it brought none.
+    #[inline]
+    fn has_read(&mut self, bytes: Option<usize>) {
+        if !self.requests.is_empty() {
+            // Whatever else there is, as a handshake, takes longer than an answer.
+            self.read += bytes.map_or(MOST, |bytes| 1 + bytes / SMALL_BYTES);
+        }
+    }
 }
 
 impl<S: Stack> Core<'_, S> {
@@ -38,22 +51,40 @@ impl<S: Stack> Core<'_, S> {
     pub(super) fn begins_to_read(&mut self) {
         self.ready.is_reading = !self.has_plan;
     }
-
-    /// Whether enough is ready to be sent, or the next event is about a connection that has something to send.
-    #[inline]
-    fn must_send_before(&self, event: Event) -> bool {
-        let count = self.ready.requests.len();
-        count >= MOST || count > 0 && !self.connections[event.slot() as usize].out.is_empty()
-    }
 }
 
 impl<S: Stack> Worker<'_, S> {
-    /// Sends what is ready, if it must be sent before this event is looked at.
+    /// The next event. Before that, what has waited long enough is sent.
+    ///
+    /// If something is ready on the connection of the event, it is sent first too. A connection that ends by
+    /// that has no more events.
     #[inline]
-    pub(super) fn send_before(&mut self, event: Event) {
-        if self.core.must_send_before(event) {
+    pub(super) fn next_event(&mut self) -> Option<Event> {
+        loop {
+            if self.core.ready.read >= MOST {
+                self.send_ready();
+            }
+            let event = self.io.next_event()?;
+            if self.core.ready.requests.is_empty() {
+                return Some(event);
+            }
+            let slot = event.slot();
+            if self.core.connections[slot as usize].out.is_empty() {
+                return Some(event);
+            }
+            let was_up = self.core.is_up(slot);
             self.send_ready();
+            if !was_up || self.core.is_up(slot) {
+                return Some(event);
+            }
         }
+    }
+
+    /// An event was looked at.
+    #[inline]
+    pub(super) fn has_seen(&mut self, event: Event) {
+        let bytes = matches!(event, Event::Received { .. }).then(|| self.io.received().len());
+        self.core.ready.has_read(bytes);
     }
 
     /// Answers were read: sends what is ready.
@@ -69,15 +100,19 @@ impl<S: Stack> Worker<'_, S> {
         let mut next = 0;
         while let Some(&(slot, count)) = self.core.ready.requests.get(next) {
             next += 1;
-            self.depart(slot, count, self.now);
+            // Its connection may have ended by what was sent on another one's behalf.
+            if self.core.is_up(slot) && self.core.connections[slot as usize].in_flight >= count {
+                self.depart(slot, count, self.now);
+            }
         }
         self.core.ready.requests.clear();
+        self.core.ready.read = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Ready;
+    use super::{MOST, Ready, SMALL_BYTES};
 
     #[test]
     fn requests_are_kept_only_while_answers_are_read() {
@@ -86,5 +121,18 @@ mod tests {
         ready.is_reading = true;
         assert!(ready.takes(3, 1) && ready.takes(1, 16));
         assert_eq!(ready.requests, [(3, 1), (1, 16)], "in the order of their answers");
+    }
+
+    #[test]
+    fn large_answers_and_handshakes_count_as_many_small_ones() {
+        let mut ready = Ready { is_reading: true, ..Ready::default() };
+        ready.has_read(Some(1_000));
+        assert_eq!(ready.read, 0, "nothing waits for it");
+        ready.takes(0, 1);
+        ready.has_read(Some(100));
+        ready.has_read(Some(2 * SMALL_BYTES));
+        assert_eq!(ready.read, 1 + 3);
+        ready.has_read(None);
+        assert!(ready.read >= MOST);
     }
 }

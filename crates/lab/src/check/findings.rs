@@ -2,7 +2,7 @@
 use pippin_model::target::conformance::Conformance;
 use pippin_model::trial::{ProofOutcome, ProofTime};
 
-/// What was found; it passed if nothing is wrong.
+/// What was found. The target passed if `wrong` is empty.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     /// What is wrong, in sentences.
@@ -14,7 +14,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// This is wrong.
+    /// Findings with this one error.
     pub fn wrong(what: String) -> Self {
         Self { wrong: vec![what], ..Self::default() }
     }

@@ -296,7 +296,7 @@ fn prove(subject: &mut Subject<'_>, running: &mut RunningTarget) -> Findings {
         // If the server is dead, the proofs would only say that nobody answers.
         if running.crashed().is_none() {
             let after = Findings::from_proofs(&verify::prove(subject, ProofTime::After));
-            // What they remark was remarked before the load.
+            // These proofs made their remarks before the load.
             found.wrong.extend(after.wrong);
         }
     }

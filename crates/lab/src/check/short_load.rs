@@ -62,7 +62,7 @@ fn shape(workload: &Workload) -> (u32, u64) {
     }
 }
 
-/// A short load that was made, or not, and what is wrong with it.
+/// The result of a short load, if it could be made, and what is wrong with it.
 struct Loaded {
     result: Option<LoadResult>,
     wrong: Option<String>,

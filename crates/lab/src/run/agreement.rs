@@ -10,7 +10,8 @@ use crate::error::LabError;
 use crate::target::Kind;
 use crate::target::catalog::{Catalog, Target};
 
-/// The targets of a plan, if all of them serve its workload as the plan wants it served.
+/// The targets of a plan. It is an error if one of them does not serve the workload in the way that the plan asks
+/// for.
 pub(super) fn resolve(
     plan: &Plan,
     workload: &Workload,

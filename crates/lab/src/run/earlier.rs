@@ -1,45 +1,51 @@
-//! What an earlier run of the same load lets expect of a run with a goal, before its first repetition.
-use pippin_model::run::{RunHeader, RunRecord, RunState};
+//! What an earlier run of the same load says about a run with a goal, before its first repetition.
+use pippin_model::run::{RunHeader, RunState};
+use pippin_model::target::TargetId;
 use pippin_stats::compare::differences;
-use pippin_stats::planning;
+use pippin_stats::planning::Expected;
 use pippin_store::Store;
+use std::collections::BTreeSet;
 
 use super::recording::Keeping;
 
 /// At most so many runs of the plan are looked at, the newest first.
 const LOOKED_AT: usize = 20;
 
-/// What is expected, or that nothing is known, in a sentence; `None` without a goal. A store that cannot be
-/// read knows nothing.
+/// What is expected, or that nothing is known, in a sentence; `None` without a goal. If the store cannot be
+/// read, nothing is known.
 pub(super) fn expectation(header: &RunHeader, keeping: Keeping<'_>) -> Option<String> {
     let goal = header.plan.goal.as_ref()?;
     let found = match keeping {
-        Keeping::Must(store) | Keeping::IfPossible(store) => earlier(header, store),
+        Keeping::Must(store) | Keeping::IfPossible(store) => expected(header, store),
         Keeping::Not => None,
     };
-    let expected = found.and_then(|run| Some((planning::expected(header, &run)?, run.header.id)));
-    Some(match expected {
-        Some((choice, id)) => {
-            format!("if starts differ as in run {id}: {}", choice.of_whole_run_in_words(goal))
+    Some(match found {
+        Some((id, expected)) => {
+            format!("if starts differ as much as in run {id}: {}", expected.in_words(goal))
         }
-        None => "which differences this run will tell apart is not known before its first repetitions: no earlier run of this load with these targets is kept".into(),
+        None => "it is not known yet which differences this run can show: no finished run of this plan with these targets on such a machine says it".into(),
     })
 }
 
-/// The newest finished run with this load and these targets.
-fn earlier(header: &RunHeader, store: &Store) -> Option<RunRecord> {
+/// By the newest finished run with this load and these targets that shows it.
+fn expected(header: &RunHeader, store: &Store) -> Option<(String, Expected)> {
+    // As it is kept: what may be a secret is a digest there, in this run as in those before.
+    let own = store.header(&header.id).ok()?;
+    let targets = |of: &RunHeader| of.plan.targets.iter().cloned().collect::<BTreeSet<TargetId>>();
     let runs = store.list().ok()?.into_iter();
     let of_plan = runs.filter(|run| {
         run.plan == header.plan.id && run.id != header.id && run.state == RunState::Finished
     });
     let is_alike = |id: &String| {
         store.header(id).is_ok_and(|earlier| {
-            earlier.plan.targets == header.plan.targets
-                && !differences(&earlier, header).iter().any(|it| it.refuses)
+            targets(&earlier) == targets(&own)
+                && !differences(&earlier, &own).iter().any(|it| it.refuses)
         })
     };
-    let id = of_plan.take(LOOKED_AT).map(|run| run.id).find(is_alike)?;
-    store.load(&id).ok()
+    of_plan.take(LOOKED_AT).map(|run| run.id).filter(is_alike).find_map(|id| {
+        let expected = Expected::from_earlier(header, &store.load(&id).ok()?)?;
+        Some((id, expected))
+    })
 }
 
 #[cfg(test)]
@@ -73,18 +79,21 @@ mod tests {
         new.id = "new".into();
         assert_eq!(expectation(&new, keeping), None, "it has no goal");
         new.plan.goal = Some(Goal::from_parts(Some(0.02), None).unwrap());
-        let is_unknown = |of: Option<String>| of.unwrap().contains("is not known before");
+        let is_unknown = |of: Option<String>| of.unwrap().contains("it is not known yet");
+        store.begin(&new).unwrap();
         assert!(is_unknown(expectation(&new, keeping)));
         let mut other = header("hello", "Hello", closed(), &NAMES);
         other.plan.profile.connections.count = 11;
         keep(&store, "other-load", other, 1);
         keep(&store, "other-targets", header("hello", "Hello", closed(), &NAMES[..1]), 2);
         assert!(is_unknown(expectation(&new, keeping)));
-        keep(&store, "older", header("hello", "Hello", closed(), &NAMES), 3);
+        let [first, second] = NAMES;
+        keep(&store, "older", header("hello", "Hello", closed(), &[second, first]), 3);
         keep(&store, "newer", header("hello", "Hello", closed(), &NAMES), 4);
         let said = expectation(&new, keeping).unwrap();
-        assert!(said.starts_with("if starts differ as in run newer: about "), "{said}");
-        assert!(said.contains("are then told apart with 90 % power"), "{said}");
+        assert!(said.starts_with("if starts differ as much as in run newer: about "), "{said}");
+        assert!(said.contains(" ±2 %; two targets that differ by "), "{said}");
+        assert!(said.ends_with(" are then told apart with 90 % power"), "{said}");
         assert!(is_unknown(expectation(&new, Keeping::Not)));
     }
 }

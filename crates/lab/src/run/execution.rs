@@ -360,7 +360,7 @@ impl<'a> Execution<'a> {
             step,
             cpus: self.cpus_with(id),
             workers: self.workers(),
-            // The same load for every target of a repetition.
+            // All targets of a repetition get one load.
             seed: self.header().seed.wrapping_add(u64::from(repetition)),
         }
     }

@@ -8,7 +8,7 @@
 //! | `split` | which processors target, generator and services have |
 //! | `execution` | starts, measures and stops the targets, one after the other |
 //! | `repetitions` | how many there are, and in which order |
-//! | `earlier` | what an earlier run of the same load lets expect |
+//! | `earlier` | what an earlier run of the same load says about a run with a goal |
 //! | `rounds` | a repetition of loads that are measured in slices: groups of targets, in rounds |
 //! | `at_rest` | what targets use while nobody asks them, before the first of several rates |
 //! | `member` | one target of a group |

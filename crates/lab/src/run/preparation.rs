@@ -1,4 +1,4 @@
-//! What comes before the first repetition: targets are installed, and it is written down what they are.
+//! What comes before the first repetition: installs the targets, and records what they are.
 use pippin_model::plan::Plan;
 use pippin_model::plan::cpus::CpuSplit;
 use pippin_model::run::{RunHeader, TargetInfo};

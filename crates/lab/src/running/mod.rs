@@ -155,8 +155,8 @@ pub struct Ended {
     pub forced: bool,
 }
 
-/// The process of a target, in its control group if it has one. What cannot be started is a failure of
-/// its target.
+/// The process of a target, in its control group if it has one. A process that cannot be started is
+/// a failure of its target.
 fn launched(
     launch: &Launch,
     group: Option<&Group>,
@@ -214,7 +214,7 @@ impl RunningTarget {
             target.manifest.has_unix_socket(id.variant.as_deref()).then(|| Socket::named(port));
         let container = Container::from_target(target, address)?;
         let launch = match &container {
-            // A container has a network of its own, so that it is told of no socket.
+            // A container has its own network, so it is not told of the socket.
             Some(container) => of_container(container, target, id, settings, port),
             None => {
                 let given =

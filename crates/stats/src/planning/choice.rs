@@ -90,8 +90,9 @@ impl Choice {
 }
 
 impl Choice {
-    /// What a whole run is expected to need, and to tell apart, by the starts of an earlier run and what
-    /// they cost. `None` if what a repetition takes, or every scatter, is unknown.
+    /// How many repetitions a whole run probably needs, and which differences it then shows, judged by the
+    /// starts of an earlier run and what they cost. `None` if what a repetition takes, or every scatter, is
+    /// unknown.
     #[must_use]
     pub fn of_whole_run(starts: &[Starts], goal: &Goal, costs: &Costs) -> Option<Self> {
         const TIMES: f64 = 1.0;

@@ -170,14 +170,31 @@ impl Progress {
     }
 }
 
-/// What a run that begins is expected to need for its goal, and to tell apart, by an earlier run of the same
-/// load. `None` if it has no goal, or the earlier run says nothing of it.
-#[must_use]
-pub fn expected(header: &RunHeader, earlier: &RunRecord) -> Option<Choice> {
-    let goal = header.plan.goal.as_ref()?;
-    let made = earlier.trials.iter().map(|trial| trial.spec.repetition + 1).max()?;
-    let starts = starts_of_goal(header, goal, &earlier.trials, made);
-    Choice::of_whole_run(&starts, goal, &Costs::from_trials(&earlier.trials, made))
+/// What a new run probably needs for its goal, and which differences it then shows, judged by an earlier run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// How many repetitions, and what they show.
+    pub choice: Choice,
+    /// Targets of which the earlier run does not show it, because they failed there or more starts are no help.
+    pub unknown: Vec<String>,
+}
+
+impl Expected {
+    /// `None` if the new run has no goal, or the earlier run shows nothing.
+    #[must_use]
+    pub fn from_earlier(header: &RunHeader, earlier: &RunRecord) -> Option<Self> {
+        let goal = header.plan.goal.as_ref()?;
+        let made = earlier.trials.iter().map(|trial| trial.spec.repetition + 1).max()?;
+        // Its later starts may have had more rounds than the plan says.
+        let has_longer = |of: Progress| of.choice.is_some_and(|choice| choice.times > 1.0);
+        let is_longer = Progress::of_run(earlier).is_some_and(has_longer);
+        let made = if is_longer { made.min(FEWEST_REPETITIONS) } else { made };
+        let starts = starts_of_goal(header, goal, &earlier.trials, made);
+        let choice =
+            Choice::of_whole_run(&starts, goal, &Costs::from_trials(&earlier.trials, made))?;
+        let unknown = starts.iter().filter(|one| one.stuck.is_some() || one.scatter().is_none());
+        Some(Self { choice, unknown: unknown.map(|one| one.target.to_string()).collect() })
+    }
 }
 
 /// Whether a target of the plan could be installed.

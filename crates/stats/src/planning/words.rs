@@ -2,8 +2,7 @@
 use pippin_model::plan::goal::{FEWEST_REPETITIONS, Goal, MOST_REPETITIONS, percent};
 use pippin_model::text::units::counted;
 
-use crate::planning::choice::Choice;
-use crate::planning::{Progress, Row};
+use crate::planning::{Expected, Progress, Row};
 
 /// Targets that are named in a sentence. The rest are counted.
 const MOST_NAMED: usize = 3;
@@ -21,23 +20,30 @@ impl Row {
     }
 }
 
-impl Choice {
-    /// What a whole run is expected to need and to tell apart: `about 9 repetitions, 6 min, for ±2 %; two
-    /// targets that differ by 1.9 % are then told apart with 90 % power`.
+impl Expected {
+    /// In words: `about 9 repetitions, 6 min, for ±2 %; two targets that differ by 1.9 % are then told apart with
+    /// 90 % power`.
     #[must_use]
-    pub fn of_whole_run_in_words(&self, goal: &Goal) -> String {
-        let many = format!("about {} repetitions, {}", self.repetitions, length(self.ns));
-        let unit = if goal.changes.is_empty() { "%" } else { "points" };
+    pub fn in_words(&self, goal: &Goal) -> String {
+        let Self { choice, unknown } = self;
+        let many = format!("about {} repetitions, {}", choice.repetitions, length(choice.ns));
         let asked = goal.within.map(|within| {
-            let asked = format!("±{} {unit}", percent(within));
-            if self.reaches { format!(", for {asked}") } else { format!(", too few for {asked}") }
+            let asked = plus_minus(percent(within).trim_end_matches(" %"), goal);
+            if choice.reaches { format!(", for {asked}") } else { format!(", too few for {asked}") }
         });
-        let power = self.told_apart.map(|differ| format!("; {}", told(differ, goal)));
-        [Some(many), asked, power].into_iter().flatten().collect()
+        let power = choice.told_apart.map(|differ| format!("; {}", told(differ, goal)));
+        let unknown = (!unknown.is_empty())
+            .then(|| format!("; of {} that run does not show it", unknown.join(", ")));
+        [Some(many), asked, power, unknown].into_iter().flatten().collect()
     }
 }
 
-/// Which difference is told apart.
+/// `±2 %`; of a change, points.
+fn plus_minus(number: &str, goal: &Goal) -> String {
+    format!("±{number} {}", if goal.changes.is_empty() { "%" } else { "points" })
+}
+
+/// Says which difference can be seen.
 fn told(differ: f64, goal: &Goal) -> String {
     let differ = percent_of(differ);
     match goal.changes.is_empty() {
@@ -54,16 +60,12 @@ impl Progress {
 
     /// `±2 %`; of a change, points.
     fn asked(&self, within: f64) -> String {
-        self.plus_minus(percent(within).trim_end_matches(" %"))
+        plus_minus(percent(within).trim_end_matches(" %"), &self.goal)
     }
 
     /// `±4.1 %`; of a change, points.
     fn known(&self, reach: f64) -> String {
-        self.plus_minus(percent_of(reach).trim_end_matches(" %"))
-    }
-
-    fn plus_minus(&self, number: &str) -> String {
-        format!("±{number} {}", if self.goal.changes.is_empty() { "%" } else { "points" })
+        plus_minus(percent_of(reach).trim_end_matches(" %"), &self.goal)
     }
 
     /// What a run expects that goes on: `after 5 repetitions the figures are known to ±4.1 % or

@@ -135,7 +135,12 @@ impl Seating for InOrder {
         }
         worker.core.schedule(slot, at, count);
         match worker.core.connections[slot as usize].link {
-            Link::Up => Self::send(worker, slot, now),
+            Link::Up => {
+                let Some(count) = worker.render(slot, now) else { return };
+                if !worker.core.ready.takes(slot, count) {
+                    worker.depart(slot, count, now);
+                }
+            }
             Link::Connecting | Link::Tunnelling | Link::Securing | Link::Greeting => {}
             Link::Down => worker.open(slot, now),
         }
@@ -182,14 +187,7 @@ impl Seating for InOrder {
 
     #[inline]
     fn send<S: Stack>(worker: &mut Worker<'_, S>, slot: u32, now: u64) {
-        let connection = &mut worker.core.connections[slot as usize];
-        if !connection.out.is_empty() {
-            // The last write is incomplete (pipelining), and these follow it.
-            return;
-        }
-        let count = connection.pending;
-        worker.core.enter(slot, now);
-        if !worker.core.ready.takes(slot, count) {
+        if let Some(count) = worker.render(slot, now) {
             worker.depart(slot, count, now);
         }
     }
@@ -315,7 +313,19 @@ impl Seating for InOrder {
 }
 
 impl<S: Stack> Worker<'_, S> {
-    /// Sends the last `count` requests of a connection, which are rendered.
+    /// Renders what is due on a connection. Returns how many requests these are; `None` if the last write is
+    /// incomplete (pipelining), which they follow.
+    #[inline]
+    fn render(&mut self, slot: u32, now: u64) -> Option<u32> {
+        let connection = &self.core.connections[slot as usize];
+        let count = connection.pending;
+        connection.out.is_empty().then(|| {
+            self.core.enter(slot, now);
+            count
+        })
+    }
+
+    /// Sends the last `count` requests of a connection. They are rendered already.
     #[inline]
     pub(in crate::worker) fn depart(&mut self, slot: u32, count: u32, now: u64) {
         // Of several calls that send, a stamp would not say which it belongs to.

@@ -48,6 +48,20 @@ fn in_an_open_loop_of_new_connections_all_that_waits_behind_a_stop_is_own_lag() 
     }
 }
 
+/// The users of a closed loop are due when it starts. A generator that begins late holds them, and each second of
+/// each user is in a time that is counted.
+#[test]
+fn in_a_closed_loop_that_begins_late_the_first_requests_have_own_lag() {
+    for stop_ms in [100, 500] {
+        let played = play(&closed(2, 1_005), Script::after(10 * MS).stopping(0, stop_ms));
+        let spans = &played.measured().spans;
+        let answers = 2 * (1_000 - stop_ms) / 10;
+        assert_ms(&spans.service_time, (0..answers).map(|_| 10));
+        // The last two were sent, and their answers come after the end.
+        assert_ms(&spans.own_lag, (0..answers + 2).map(|n| if n < 2 { stop_ms } else { 0 }));
+    }
+}
+
 /// With a connection for everyone, what was due in the stop is sent at its end.
 #[test]
 fn with_a_connection_for_everyone_only_what_was_due_in_the_stop_is_late() {
