@@ -149,8 +149,9 @@ async function sorting(page, name) {
   await page.keyboard.press("Enter");
   const down = await column();
   // Equal rows keep their order, and those without a value stand last in both directions.
-  const valued = (column) => column.filter((text) => /\d/.test(text));
-  const sorted = (column, sign) => valued(column).map(Number).every((n, i, all) => i === 0 || Number.isNaN(n) || sign * n >= sign * all[i - 1]);
+  const valued = (column) => column.filter((text) => !["", "–"].includes(text.trim()));
+  const inOrder = (before, after) => Number.isNaN(before) || Number.isNaN(after) || after >= before;
+  const sorted = (column, sign) => valued(column).map((text) => sign * Number(text)).every((n, i, all) => i === 0 || inOrder(all[i - 1], n));
   expect(sorted(up, 1), `${name}: ascending after one press: ${up}`);
   expect(sorted(down, -1), `${name}: descending after two: ${down}`);
   for (const column of [up, down]) {
