@@ -62,15 +62,17 @@ pub(crate) fn run(spec: &LoadSpec, control: &Control<'_>) -> Result<LoadResult, 
     refereed(spec, control)?;
     let authorized = with_credentials(spec);
     let spec = authorized.as_ref().unwrap_or(spec);
-    match (spec.io, uring::probe()) {
-        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => {
-            over::<Epoll>(spec, control, Loop::Epoll)
+    let on = match (spec.io, uring::probe()) {
+        (IoChoice::Auto, Ok(())) if has_deadlines(spec) => Loop::Epoll,
+        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => Loop::Epoll,
+        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => Loop::Uring,
+        (IoChoice::IoUring, Err(error)) => {
+            return Err(EngineError::IoUringUnavailable(error.to_string()));
         }
-        (IoChoice::Epoll, _) | (IoChoice::Auto, Err(_)) => {
-            over::<Epoll>(spec, control, Loop::Epoll)
-        }
-        (IoChoice::IoUring | IoChoice::Auto, Ok(())) => over::<Uring>(spec, control, Loop::Uring),
-        (IoChoice::IoUring, Err(error)) => Err(EngineError::IoUringUnavailable(error.to_string())),
+    };
+    match on {
+        Loop::Epoll => over::<Epoll>(spec, control, on),
+        Loop::Uring => over::<Uring>(spec, control, on),
     }
 }
 

@@ -100,7 +100,7 @@ impl<S: Stack> Worker<'_, S> {
         let mut next = 0;
         while let Some(&(slot, count)) = self.core.ready.requests.get(next) {
             next += 1;
-            // Its connection may have ended by what was sent on another one's behalf.
+            // Over TLS, an answer may bring the end of its connection along, after the next request was rendered.
             if self.core.is_up(slot) && self.core.connections[slot as usize].in_flight >= count {
                 self.depart(slot, count, self.now);
             }

@@ -152,7 +152,7 @@ struct Level<'a> {
 impl<'a> Level<'a> {
     /// `None` if more starts are no help, or their scatter is unknown.
     fn from_starts(starts: &'a Starts) -> Option<Self> {
-        let total = starts.scatter().filter(|_| starts.stuck.is_none())?.powi(2);
+        let total = starts.useful_scatter()?.powi(2);
         let inner = starts.within_a_start.map(|within| within.powi(2).min(total));
         Some(Self { starts, total, inner })
     }

@@ -192,7 +192,7 @@ impl Expected {
         let starts = starts_of_goal(header, goal, &earlier.trials, made);
         let choice =
             Choice::of_whole_run(&starts, goal, &Costs::from_trials(&earlier.trials, made))?;
-        let unknown = starts.iter().filter(|one| one.stuck.is_some() || one.scatter().is_none());
+        let unknown = starts.iter().filter(|one| one.useful_scatter().is_none());
         Some(Self { choice, unknown: unknown.map(|one| one.target.to_string()).collect() })
     }
 }

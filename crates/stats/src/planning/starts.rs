@@ -54,6 +54,12 @@ impl Starts {
         variance(&self.logs).map(|variance| variance.sqrt().max(least))
     }
 
+    /// The scatter, where more starts are a help; `None` if they are not, or it is unknown.
+    #[must_use]
+    pub fn useful_scatter(&self) -> Option<f64> {
+        self.scatter().filter(|_| self.stuck.is_none())
+    }
+
     /// How far the interval of the figure reaches, as a fraction of it, or that of a change as a
     /// fraction of the base; `None` if that is unknown, as with few starts.
     #[must_use]
