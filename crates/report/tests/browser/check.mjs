@@ -154,6 +154,8 @@ async function sorting(page, name) {
   const sorted = (column, sign) => valued(column).map((text) => sign * Number(text)).every((n, i, all) => i === 0 || inOrder(all[i - 1], n));
   expect(sorted(up, 1), `${name}: ascending after one press: ${up}`);
   expect(sorted(down, -1), `${name}: descending after two: ${down}`);
+  const [rising, falling] = [up, down].map(valued);
+  expect(JSON.stringify(falling) === JSON.stringify([...rising].reverse()) || new Set(rising).size < rising.length, `${name}: not the other way round after two: ${down}`);
   for (const column of [up, down]) {
     const first = valued(column);
     expect(first.length === 0 || JSON.stringify(column.slice(0, first.length)) === JSON.stringify(first), `${name}: a row without a value is not last: ${column}`);
