@@ -1,7 +1,7 @@
 //! How long a slice is, how many rounds there are, and what is left out before each slice.
 use pippin_model::load::{LoadSpec, StopRule, WarmUp};
 use pippin_model::plan::Plan;
-use pippin_model::result::LoadResult;
+use pippin_model::result::{LoadResult, Window};
 use pippin_model::text::units::Spread;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,11 +13,16 @@ pub const SHORT_NS: u64 = 100_000_000;
 /// A slice has at least this many answers of the slowest target, for its 99th percentile, unless
 /// that takes longer than [`LONG_NS`].
 const ANSWERS_WITHIN: f64 = 1_000.0;
-/// The greatest length for the sake of few answers, and the length where nothing is known.
+/// The greatest length for the sake of few answers or of silences, and the length where nothing is known.
 pub const LONG_NS: u64 = 400_000_000;
 /// A slice lasts at least this many times as long as an answer takes. Answers that are under way at
 /// its end are in no histogram, and long ones are under way more often.
 pub const ANSWERS: u64 = 10;
+/// A slice lasts at least this many times as long as the longest silence at the end of the warm-up, up to
+/// [`LONG_NS`]: of a stall that a slice does not hold as a whole, nobody sees the length.
+const SILENCES: u64 = 3;
+/// The end of a warm-up in which silences are looked for.
+const SILENCES_WITHIN_NS: i64 = 2_000_000_000;
 /// Left out before each slice: connections open and queues settle.
 pub const LEAD_NS: u64 = 50_000_000;
 /// The shortest warm-up that goes on: a compiler must rest for five seconds.
@@ -108,15 +113,40 @@ pub fn warm_on(of: &LoadSpec, warmed_ns: u64) -> Option<LoadSpec> {
 }
 
 /// How long a slice of a target must last by what the end of its warm-up was like, nanoseconds: it
-/// holds a thousand answers, or lasts 0.4 s, and lasts ten times as long as nine of ten answers
-/// take. `None` if it is unknown.
+/// holds a thousand answers and three times the longest silence, or lasts 0.4 s, and lasts ten times
+/// as long as nine of ten answers take. `None` if it is unknown.
 #[must_use]
 pub fn needed_ns(warm_up: &LoadResult) -> Option<u64> {
     let mut long = warm_up.windows.iter().filter(|window| window.duration_ns > REST_NS);
     let last = long.rfind(|window| window.response_p90_ns.is_some())?;
     let per_s = last.completed as f64 / (last.duration_ns as f64 / 1e9);
-    let within_ns = (ANSWERS_WITHIN / per_s * 1e9).min(LONG_NS as f64) as u64;
+    let within_ns =
+        (ANSWERS_WITHIN / per_s * 1e9).max((SILENCES * longest_silence_ns(warm_up)) as f64);
+    let within_ns = within_ns.min(LONG_NS as f64) as u64;
     Some(within_ns.max(SHORT_NS).max(ANSWERS * last.response_p90_ns?))
+}
+
+/// The longest silence in the last two seconds of the warm-up, nanoseconds: a runtime that starts is silent
+/// for other reasons, and so is every server before its first answer. One that goes on in the next window
+/// is one.
+fn longest_silence_ns(warm_up: &LoadResult) -> u64 {
+    let end_of = |window: &Window| window.from_ns + window.duration_ns as i64;
+    let Some((first, last)) = warm_up.windows.first().zip(warm_up.windows.last()) else { return 0 };
+    let mut silences: Vec<(i64, i64)> = Vec::new();
+    for window in &warm_up.windows {
+        for silence in &window.silences {
+            let from_ns = window.from_ns + silence.from_ns as i64;
+            let to_ns = from_ns + silence.length_ns as i64;
+            match silences.last_mut() {
+                Some((_, end_ns)) if *end_ns == from_ns => *end_ns = to_ns,
+                _ => silences.push((from_ns, to_ns)),
+            }
+        }
+    }
+    let late_ns = end_of(last) - SILENCES_WITHIN_NS;
+    let counts = |(from_ns, to_ns): &(i64, i64)| *from_ns > first.from_ns && *to_ns > late_ns;
+    let lengths = silences.into_iter().filter(counts).map(|(from_ns, to_ns)| to_ns - from_ns);
+    lengths.max().unwrap_or(0).unsigned_abs()
 }
 
 #[cfg(test)]
@@ -124,7 +154,7 @@ mod tests {
     use super::*;
     use pippin_model::example;
     use pippin_model::plan::profile::{Arrivals, Profile, Schedule};
-    use pippin_model::result::Window;
+    use pippin_model::result::Silence;
 
     const MS: u64 = 1_000_000;
 
@@ -194,6 +224,31 @@ mod tests {
         assert_eq!(needed_ms(50_000, 200), Some(2_000));
         let nothing = LoadResult { windows: Vec::new(), ..load() };
         assert_eq!(needed_ns(&nothing), None);
+    }
+
+    #[test]
+    fn a_slice_holds_the_stalls_of_a_warm_target() {
+        // Windows of 500 ms with a silence each: its begin and its length in ms.
+        let needed_ms = |silences_ms: &[(u64, u64)]| {
+            let mut load = load();
+            let window = |(nth, (from_ms, silent_ms)): (i64, &(u64, u64))| Window {
+                from_ns: (nth - 9) * 500 * MS as i64,
+                duration_ns: 500 * MS,
+                completed: 50_000,
+                response_p90_ns: Some(MS),
+                silences: vec![Silence { from_ns: from_ms * MS, length_ns: silent_ms * MS }],
+                ..Window::default()
+            };
+            load.windows = (0..).zip(silences_ms).map(window).collect();
+            needed_ns(&load).map(|ns| ns / MS)
+        };
+        assert_eq!(needed_ms(&[(90, 100), (0, 20)]), Some(300));
+        assert_eq!(needed_ms(&[(450, 50), (0, 50)]), Some(300), "one over two windows");
+        assert_eq!(needed_ms(&[(90, 20), (10, 200)]), Some(400), "but no longer than 0.4 s");
+        assert_eq!(needed_ms(&[(90, 20), (0, 30)]), Some(100));
+        assert_eq!(needed_ms(&[(0, 500), (0, 100)]), Some(100), "before the first answer");
+        let quiet = [(90, 20); 4];
+        assert_eq!(needed_ms(&[&[(90, 100)], &quiet[..]].concat()), Some(100), "while it started");
     }
 
     fn load() -> LoadResult {

@@ -20,7 +20,8 @@ use pippin_model::workload::Service;
 use self::servers::{each, lock, pool, stalling};
 use self::world::{MS, SECOND, Truth};
 use super::{Explanation, Limit, explain};
-use crate::judge::{Context, Evidence, bimodal, judge_run, judge_trial, stalls};
+use crate::judge::stalls::{self, Returns};
+use crate::judge::{Context, Evidence, bimodal, judge_run, judge_trial};
 use crate::scalability::sweep::sweeps;
 
 /// Ten threads of 5 ms.
@@ -119,8 +120,8 @@ fn stalls_of_100_ms_each_second_are_named_with_their_period_and_length() {
     for record in &records {
         let context = Context::default();
         let found = stalls::find(&Evidence { record, context: &context }).unwrap();
-        let (period_s, length_ms) =
-            (found.period_ns.unwrap() as f64 / 1e9, found.length_ns as f64 / 1e6);
+        let Returns::Every(period_ns) = found.returns else { panic!("{found:?}") };
+        let (period_s, length_ms) = (period_ns as f64 / 1e9, found.length_ns as f64 / 1e6);
         assert!((0.9..1.15).contains(&period_s) && (95.0..105.0).contains(&length_ms), "{found:?}");
         let explanation = explained(record, &context);
         assert!(explanation.text.contains("It stands still for about 10"), "{}", explanation.text);

@@ -89,7 +89,8 @@ fn two_modes(evidence: &Evidence, times: &Histogram, whose: &str) -> Option<Cave
     let found = modes(times);
     // They ascend.
     let [fastest, .., slowest] = &found[..] else { return None };
-    if evidence.stretches_explain(slowest.at_ns as f64 / fastest.at_ns.max(1) as f64) {
+    let times = slowest.at_ns as f64 / fastest.at_ns.max(1) as f64;
+    if evidence.stretches_explain(times, slowest.share) {
         return None;
     }
     let parts: Vec<String> = found

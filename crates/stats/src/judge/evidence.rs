@@ -7,6 +7,7 @@ use pippin_model::run::{Calibration, RunHeader, UrlServer};
 use pippin_model::scenario::Scenario;
 use pippin_model::schedule::{UserStage, stages, users};
 use pippin_model::text::units::{Spread, format_whole};
+use pippin_model::trial::slice::Slice;
 use pippin_model::trial::{Single, Step, TrialRecord, TrialSpec};
 use pippin_model::verdict::{Caveat, Severity};
 use pippin_model::workload::{Proof, Service, Workload};
@@ -231,18 +232,25 @@ impl<'a> Evidence<'a> {
         self.record.slices.iter().filter(|slice| slice.used).count().max(1) as f64
     }
 
-    /// Whether the stretches of the measured part explain that some service times are this many times
-    /// as long as others: their medians lie at least half as far apart, on a logarithmic scale. A
-    /// machine that changes its speed between two slices makes two kinds of times, and each slice
-    /// has one.
+    /// Whether the stretches of the measured part explain that this share of connections or requests has
+    /// service times this many times as long as others. Their medians lie at least half as far apart, on
+    /// a logarithmic scale: a machine that changes its speed between two slices makes two kinds of times,
+    /// and each slice has one. Or a closed loop had so many fewer answers per second in at least half
+    /// that share of the slices: the server stood still in these.
     #[must_use]
-    pub fn stretches_explain(&self, times: f64) -> bool {
-        let used = self.record.slices.iter().filter(|slice| slice.used);
-        let medians = used.filter_map(|slice| slice.figures.service.p50_ns).filter(|ns| *ns > 0);
+    pub fn stretches_explain(&self, times: f64, share: f64) -> bool {
+        let used = || self.record.slices.iter().filter(|slice| slice.used);
+        let medians = used().filter_map(|slice| slice.figures.service.p50_ns).filter(|ns| *ns > 0);
         let (least, most) =
             medians.fold((u64::MAX, 0), |(least, most), ns| (least.min(ns), most.max(ns)));
         let between = most as f64 / least as f64;
-        between > 1.0 && between * between >= times
+        if between > 1.0 && between * between >= times {
+            return true;
+        }
+        let rate = |slice: &Slice| slice.figures.answered as f64 / slice.measured_ns.max(1) as f64;
+        let most = used().map(rate).fold(0.0, f64::max);
+        let slow = used().filter(|slice| rate(slice) * times.sqrt() <= most).count() as f64;
+        self.is_closed_loop() && slow > 0.0 && slow >= 0.5 * share * self.stretches()
     }
 
     /// Complete answers per second, if there were any.

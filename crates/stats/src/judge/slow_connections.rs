@@ -101,13 +101,14 @@ fn two_kinds(evidence: &Evidence) -> Option<TwoKinds> {
     let least = answers_each(&others).min(answers_each(&slow));
     let error_ns = measured.spans.service_time.stdev_ns()? / answers_each(&slow).sqrt();
     let stretches = evidence.stretches();
-    let seen = (others.connections + slow.connections) as f64 / stretches;
+    let all = (others.connections + slow.connections) as f64;
+    let seen = all / stretches;
     let are_two = slow_ns >= FACTOR * other_ns
         && gap(cut)? >= GAP
         && least >= FEWEST_ANSWERS
         && slow_ns - other_ns > ERRORS * error_ns
         && seen >= FEWEST
-        && !evidence.stretches_explain(slow_ns / other_ns);
+        && !evidence.stretches_explain(slow_ns / other_ns, slow.connections as f64 / all);
     let number = |connections: u64| ((connections as f64 / stretches).round() as u64).max(1);
     let places = slow.mean_place()? / others.mean_place()?.max(1.0);
     are_two.then(|| TwoKinds {
@@ -235,6 +236,20 @@ mod tests {
             proptest::prop_assert!(judged(judge, &record([place, place])).is_some());
             proptest::prop_assert_eq!(judged(judge, &record([place, place * times])), None);
         }
+    }
+
+    /// 64 connections in each of 50 slices. In one of them nobody was answered for most of the time, so
+    /// that its connections have few answers and long ones.
+    #[test]
+    fn a_slice_in_which_the_server_stood_still_has_no_slow_connections_and_hides_none() {
+        let stood_still = |mut record: TrialRecord| {
+            record = sliced(record, &[MS; 50]);
+            record.slices[7].figures.answered = 640;
+            judged(judge, &record).map(|caveat| caveat.evidence)
+        };
+        assert_eq!(stood_still(with(&[(64 * 49, 100, 1), (64, 10, 10)])), None);
+        let slow = stood_still(with(&[(56 * 50, 100, 1), (8 * 50, 10, 25)]));
+        assert!(slow.is_some_and(|slow| slow.starts_with("8 of 64 connections wait 25.0 times")));
     }
 
     #[test]

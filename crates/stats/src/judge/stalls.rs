@@ -1,6 +1,8 @@
 //! NOTE, SUSPECT: the target stands still: for a while nobody is answered, although users wait.
 use pippin_model::load::WarmUp;
 use pippin_model::text::units::{counted, format_ns};
+use pippin_model::trial::TrialRecord;
+use pippin_model::trial::slice::Slice;
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::judge::evidence::{Evidence, caveat};
@@ -13,13 +15,19 @@ const TIMES_MEDIAN: f64 = 5.0;
 const SHORTEST_NS: f64 = 20e6;
 /// So many answers would have come meanwhile, had the target gone on as in the rest of the time.
 const ANSWERS: f64 = 20.0;
-/// Fewest stalls, seen from their begin to their end, that can be periodic.
+/// Fewest stalls that can be periodic, and how many of them must be seen from their begin to their end.
 const FEWEST: usize = 5;
+const FEWEST_WHOLE: usize = 3;
 /// How far the length of a stall may differ from the typical one to count as the same.
 const ALIKE: f64 = 0.25;
 /// The part of the stalls that must be alike. Of one that an end of its slice cuts, only a part is
 /// seen: it must not be longer.
 const MOST_ALIKE: f64 = 0.75;
+/// The part of a slice that the typical cut stall covers, at least.
+const LONG_PART: f64 = 0.25;
+/// The part of the cut stalls that begins of slices cut, and that ends of slices cut, at least. By chance
+/// it is a half each.
+const AT_EITHER_END: f64 = 0.2;
 /// A stall of this length is named although it does not return.
 const FREEZE_NS: u64 = 500_000_000;
 /// Answers that took at least this part of a stall were caught by it.
@@ -38,12 +46,29 @@ const LEAST_CAUGHT: f64 = 0.5;
 pub struct Stalls {
     /// How often one was seen.
     pub count: u64,
-    /// The average time from one to the next, in nanoseconds; `None` if they do not return alike.
-    pub period_ns: Option<u64>,
-    /// How long one lasts, nanoseconds; the longest, if they do not return alike.
+    /// How they return.
+    pub returns: Returns,
+    /// How long one lasts, nanoseconds; the longest, if they do not return alike, or as much as a slice
+    /// shows of it.
     pub length_ns: u64,
     /// When the longest began, nanoseconds after the begin of the measured part.
     pub from_ns: u64,
+}
+
+/// How stalls return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returns {
+    /// With this time from one to the next on average, nanoseconds, and one length.
+    Every(u64),
+    /// Again and again. The ends of slices cut so many of them that nobody knows how long one lasts.
+    Cut {
+        /// How many.
+        cut: u64,
+        /// How long a slice lasts, nanoseconds.
+        slice_ns: u64,
+    },
+    /// Not alike.
+    Never,
 }
 
 impl Stalls {
@@ -51,17 +76,22 @@ impl Stalls {
     #[must_use]
     pub fn words(&self) -> String {
         let length = format_ns(self.length_ns);
-        match (self.period_ns, self.count) {
-            (Some(period_ns), count) => format!(
+        match (self.returns, self.count) {
+            (Returns::Every(period_ns), count) => format!(
                 "It stands still for about {length} every {}: {} of the same length",
                 format_ns(period_ns),
                 counted(count, "stall")
             ),
-            (None, 1) => format!(
+            (Returns::Cut { cut, slice_ns }, count) => format!(
+                "It stands still again and again, at least once for {length} or longer: {}, of which the ends of slices cut {cut}; a slice lasts {}",
+                counted(count, "stall"),
+                format_ns(slice_ns)
+            ),
+            (Returns::Never, 1) => format!(
                 "It stood still once, for {length}, {} after the begin: nobody was answered",
                 format_ns(self.from_ns)
             ),
-            (None, count) => {
+            (Returns::Never, count) => {
                 format!("It stood still {count} times, for up to {length}: nobody was answered")
             }
         }
@@ -71,14 +101,23 @@ impl Stalls {
 /// Whether stalls of the same length return, or a single one is long.
 pub fn judge(evidence: &Evidence) -> Option<Caveat> {
     let stalls = find(evidence)?;
-    let (severity, advice) = match stalls.period_ns {
-        Some(_) => (
+    let (severity, advice) = match stalls.returns {
+        Returns::Every(_) => (
             Severity::Note,
-            "look for garbage collections, flushes or timers of that period, and for a CPU quota of its container (cpu.max)",
+            "look for garbage collections, flushes or timers of that period, and for a CPU quota of its container (cpu.max)"
+                .to_owned(),
         ),
-        None => (
+        Returns::Cut { slice_ns, .. } => (
+            Severity::Note,
+            format!(
+                "to see how long it stands still and how often, measure for longer in slices of at least {} (`slice` in the plan); look for garbage collections, flushes and timers, and for a CPU quota of its container (cpu.max)",
+                format_ns((10 * stalls.length_ns).max(2 * slice_ns))
+            ),
+        ),
+        Returns::Never => (
             Severity::Suspect,
-            "measure longer: if it returns, look for garbage collections, flushes, checkpoints and timeouts at that time",
+            "measure longer: if it returns, look for garbage collections, flushes, checkpoints and timeouts at that time"
+                .to_owned(),
         ),
     };
     Some(caveat("stalls", severity, stalls.words(), advice))
@@ -94,45 +133,109 @@ pub fn find(evidence: &Evidence) -> Option<Stalls> {
         return None;
     }
     let stalled = long_ones(evidence)?;
-    let whole: Vec<f64> =
-        stalled.iter().filter(|stall| !stall.is_cut).map(|stall| stall.length_ns as f64).collect();
-    let lengths: Vec<f64> = stalled.iter().map(|stall| stall.length_ns as f64).collect();
-    let seen = if whole.is_empty() { &lengths } else { &whole };
-    let typical_ns = median(seen)?;
-    if !are_caught_by(evidence, &stalled, typical_ns)?
+    let lengths = |of: &[Silence]| of.iter().map(|it| it.length_ns as f64).collect::<Vec<f64>>();
+    let whole: Vec<Silence> = stalled.iter().filter(|stall| !stall.is_cut()).copied().collect();
+    let all = lengths(&stalled);
+    let typical_ns =
+        median(&lengths(&whole)).unwrap_or_else(|| all.iter().copied().fold(0.0, f64::max));
+    let seen = if whole.is_empty() { &all } else { &lengths(&whole) };
+    if !are_caught_by(evidence, &stalled, median(seen)?)?
         || has_stood_still(evidence, seen, stalled.len())?
     {
         return None;
     }
-    let longest_ns = lengths.iter().copied().fold(0.0, f64::max);
     let is_alike = |stall: &&Silence| {
         let times = stall.length_ns as f64 / typical_ns;
-        times <= 1.0 + ALIKE && (stall.is_cut || times >= 1.0 - ALIKE)
+        times <= 1.0 + ALIKE && (stall.is_cut() || times >= 1.0 - ALIKE)
     };
     let alike = stalled.iter().filter(is_alike).count();
-    let are_alike = whole.len() >= FEWEST && alike as f64 >= MOST_ALIKE * stalled.len() as f64;
-    if takes_longer(evidence, typical_ns, if are_alike { typical_ns } else { longest_ns })? {
+    let are_alike = stalled.len() >= FEWEST && alike as f64 >= MOST_ALIKE * stalled.len() as f64;
+    let stood = in_a_row(evidence.record, &stalled);
+    let longest = stood.iter().max_by_key(|stall| stall.length_ns)?;
+    let (longest_ns, from_ns) = (longest.length_ns, longest.from_ns);
+    // What a slice cuts is a part of a stall.
+    let count = (all.iter().sum::<f64>() / typical_ns).round() as u64;
+    if are_alike && whole.len() >= FEWEST_WHOLE && count >= FEWEST as u64 {
+        if takes_longer(evidence, typical_ns, typical_ns)? {
+            return None;
+        }
+        let period_ns = evidence.load()?.measured.duration_ns / count;
+        let length_ns = typical_ns as u64;
+        return Some(Stalls { count, returns: Returns::Every(period_ns), length_ns, from_ns });
+    }
+    if are_alike && let Some(returns) = cut_by_slices(evidence, &stood) {
+        return Some(Stalls { count: stood.len() as u64, returns, length_ns: longest_ns, from_ns });
+    }
+    if takes_longer(evidence, median(seen)?, longest_ns as f64)? {
         return None;
     }
-    if are_alike {
-        // What a slice cuts is a part of a stall.
-        let count = (lengths.iter().sum::<f64>() / typical_ns).round();
-        let period_ns = evidence.load()?.measured.duration_ns as f64 / count.max(1.0);
-        return Some(Stalls {
-            count: count as u64,
-            period_ns: Some(period_ns as u64),
-            length_ns: typical_ns as u64,
-            from_ns: stalled[0].from_ns,
-        });
+    let frozen = stood.iter().filter(|stall| stall.length_ns >= FREEZE_NS).count() as u64;
+    let returns = Returns::Never;
+    (frozen > 0).then_some(Stalls { count: frozen, returns, length_ns: longest_ns, from_ns })
+}
+
+/// Whether stalls return of which the ends of slices cut most. `None` where they are few, or short beside
+/// a slice, so that most would be seen as a whole; and where only the begins of slices cut them, or only
+/// the ends: what every slice begins with is its own. A freeze is told by itself.
+fn cut_by_slices(evidence: &Evidence, stood: &[Silence]) -> Option<Returns> {
+    if evidence.record.slices.is_empty() {
+        return None;
     }
-    let frozen = stalled.iter().filter(|stall| stall.length_ns >= FREEZE_NS);
-    let longest = frozen.clone().max_by_key(|stall| stall.length_ns)?;
-    Some(Stalls {
-        count: frozen.count() as u64,
-        period_ns: None,
-        length_ns: longest.length_ns,
-        from_ns: longest.from_ns,
-    })
+    let slice_ns = evidence.measured()?.duration_ns as f64 / evidence.stretches();
+    let cut: Vec<&Silence> = stood.iter().filter(|stall| stall.is_cut()).collect();
+    let parts: Vec<f64> = cut.iter().map(|stall| stall.length_ns as f64).collect();
+    let begins = cut.iter().filter(|stall| stall.from_begin).count();
+    let ends = cut.iter().filter(|stall| stall.to_end).count();
+    (cut.len() >= FEWEST
+        && median(&parts)? >= LONG_PART * slice_ns
+        && begins.min(ends) as f64 >= AT_EITHER_END * cut.len() as f64
+        && stood.iter().all(|stall| stall.length_ns < FREEZE_NS))
+    .then_some(Returns::Cut { cut: cut.len() as u64, slice_ns: slice_ns as u64 })
+}
+
+/// Silences of rounds that follow each other are one where one of them fills its slice: the target stood
+/// still whenever it was looked at, from the begin of the first to the end of the last by the clock.
+/// Between them, one slice may be missing that the host disturbed.
+fn in_a_row(record: &TrialRecord, stalled: &[Silence]) -> Vec<Silence> {
+    let used = record.slices.iter().filter(|slice| slice.used);
+    let slices: Vec<(u64, &Slice)> = used
+        .scan(0, |next_ns, slice| {
+            let from_ns = *next_ns;
+            *next_ns += slice.measured_ns;
+            Some((from_ns, slice))
+        })
+        .collect();
+    let place = |stall: &Silence| {
+        slices.partition_point(|(from_ns, _)| *from_ns <= stall.from_ns).checked_sub(1)
+    };
+    let unix_ns = |stall: &Silence| {
+        let (from_ns, slice) = slices[place(stall)?];
+        Some(slice.started_unix_ns + stall.from_ns - from_ns)
+    };
+    let goes_on = |last: &Silence, stall: &Silence| {
+        let (before, now) = (place(last)?, place(stall)?);
+        let fills = |it: &Silence| it.from_begin && it.to_end;
+        Some(
+            last.to_end
+                && stall.from_begin
+                && (fills(last) || fills(stall))
+                && now == before + 1
+                && slices[now].1.round <= slices[before].1.round + 2,
+        )
+    };
+    // Each row with its last silence.
+    let mut rows: Vec<(Silence, Silence)> = Vec::new();
+    for stall in stalled {
+        match rows.last_mut() {
+            Some((row, last)) if goes_on(last, stall) == Some(true) => {
+                let between_ns = unix_ns(stall).zip(unix_ns(row)).map(|(now, begin)| now - begin);
+                row.length_ns = between_ns.unwrap_or(row.length_ns) + stall.length_ns;
+                (row.to_end, *last) = (stall.to_end, *stall);
+            }
+            _ => rows.push((*stall, *stall)),
+        }
+    }
+    rows.into_iter().map(|(row, _)| row).collect()
 }
 
 /// Silences that are too long for chance. None if there is silence most of the time: bursts of
@@ -167,12 +270,12 @@ fn are_caught_by(evidence: &Evidence, stalled: &[Silence], typical_ns: f64) -> O
         let due = measured.requests.scheduled as f64 / measured.duration_ns.max(1) as f64;
         return Some(caught <= MOST_CAUGHT * due * total_ns as f64);
     }
-    let under_way = evidence.senders()? * f64::from(evidence.pipeline()) * stalled.len() as f64;
-    // What a stall at the very end catches is never answered.
-    let to_the_end = stalled.last().is_some_and(|last| last.to_ns() >= measured.duration_ns);
+    let users = evidence.senders()? * f64::from(evidence.pipeline());
+    // What a stall at the end of its slice or of the load catches is never answered.
+    let ended = stalled.iter().filter(|stall| !stall.to_end).count() as f64;
     Some(
-        caught <= MOST_CAUGHT * under_way
-            && (to_the_end || stalled.len() >= FEWEST || caught >= LEAST_CAUGHT * under_way),
+        caught <= MOST_CAUGHT * users * stalled.len() as f64
+            && (stalled.len() >= FEWEST || caught >= LEAST_CAUGHT * users * ended),
     )
 }
 
@@ -216,7 +319,6 @@ mod tests {
     use pippin_model::example::slices::Rounds;
     use pippin_model::result::histogram::Histogram;
     use pippin_model::result::{self, Window};
-    use pippin_model::trial::TrialRecord;
 
     const MS: u64 = 1_000_000;
 
@@ -278,6 +380,102 @@ mod tests {
         // Seen whole, the same lengths are of different stalls.
         record.slices.clear();
         assert_eq!(judged(judge, &record), None);
+    }
+
+    /// A load in 50 slices of 100 ms with these silences: the slice, its begin and its length in ms.
+    fn in_short_slices(silences: &[(usize, u64, u64)]) -> TrialRecord {
+        let mut record = with(&[]);
+        Rounds { rounds: 50, ..Rounds::default() }.slice_up(&mut record);
+        record.slices.iter_mut().for_each(|slice| slice.measured_ns = 100 * MS);
+        let load = record.load.as_mut().unwrap();
+        load.windows.truncate(50);
+        for (nth, window) in load.windows.iter_mut().enumerate() {
+            (window.from_ns, window.duration_ns) = (100 * (nth as u64 * MS) as i64, 100 * MS);
+        }
+        load.measured.duration_ns = 5_000 * MS;
+        for (nth, from_ms, length_ms) in silences {
+            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
+            load.windows[*nth].silences = vec![silence];
+            load.measured.spans.response_time.record_n(length_ms * MS, 10);
+        }
+        record
+    }
+
+    /// As a run had them.
+    const CUT: [(usize, u64, u64); 6] =
+        [(3, 0, 30), (8, 54, 46), (13, 23, 77), (21, 24, 76), (32, 0, 29), (43, 49, 51)];
+
+    #[test]
+    fn stalls_that_no_slice_holds_are_named_without_a_length() {
+        let found = judged(judge, &in_short_slices(&CUT)).unwrap();
+        assert_eq!(found.severity, Severity::Note);
+        assert_eq!(
+            found.evidence,
+            "It stands still again and again, at least once for 77.0 ms or longer: 6 stalls, of which the ends of slices cut 6; a slice lasts 100 ms"
+        );
+        assert!(found.advice.contains("slices of at least 770 ms"), "{}", found.advice);
+    }
+
+    #[test]
+    fn what_slices_cut_by_chance_or_always_at_one_end_is_no_stall() {
+        let seen = |silences: &[(usize, u64, u64)]| judged(judge, &in_short_slices(silences));
+        assert_eq!(seen(&CUT[..4]), None, "too few");
+        assert_eq!(seen(&CUT.map(|(nth, ..)| (nth, 0, 40))), None, "what a slice begins with");
+        assert_eq!(seen(&CUT.map(|(nth, ..)| (nth, 60, 40))), None, "what a slice ends with");
+        let short = CUT.map(|(nth, from, _)| (nth, if from == 0 { 0 } else { 79 }, 21));
+        assert_eq!(seen(&short), None, "most would be seen as a whole");
+        let mut record = in_short_slices(&CUT);
+        record.slices.clear();
+        assert_eq!(judged(judge, &record), None, "in one stretch nothing is cut");
+    }
+
+    #[test]
+    fn three_whole_stalls_and_pieces_of_less_than_two_are_too_few() {
+        let mut record = with(&[]);
+        Rounds { rounds: 100, ..Rounds::default() }.slice_up(&mut record);
+        let load = record.load.as_mut().unwrap();
+        for (nth, from_ms, length_ms) in
+            [(2, 0, 22), (9, 140, 100), (17, 200, 100), (41, 90, 100), (60, 378, 22)]
+        {
+            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
+            load.windows[nth].silences = vec![silence];
+            load.measured.spans.response_time.record_n(length_ms * MS, 10);
+        }
+        assert_eq!(judged(judge, &record), None);
+    }
+
+    /// Silences of slices of 400 ms, which begin 1.6 s apart.
+    fn frozen(silences: &[(usize, u64, u64)]) -> TrialRecord {
+        let mut record = with(&[]);
+        Rounds { rounds: 100, ..Rounds::default() }.slice_up(&mut record);
+        let load = record.load.as_mut().unwrap();
+        for (nth, from_ms, length_ms) in silences {
+            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
+            load.windows[*nth].silences = vec![silence];
+        }
+        load.measured.spans.response_time.record_n(350 * MS, 10);
+        record
+    }
+
+    #[test]
+    fn a_freeze_over_several_slices_is_one_by_the_clock() {
+        let over_four = [(7, 200, 200), (8, 0, 400), (9, 0, 400), (10, 0, 300)];
+        let found = judged(judge, &frozen(&over_four)).unwrap();
+        assert_eq!(found.severity, Severity::Suspect);
+        let four = "It stood still once, for 4.90 s, 3.00 s after the begin: nobody was answered";
+        assert_eq!(found.evidence, four);
+        // The host disturbed a slice of them.
+        let mut record = frozen(&[(7, 200, 200), (8, 0, 400), (9, 0, 300)]);
+        record.slices[8].used = false;
+        assert_eq!(record.slices.remove(8).round, 8);
+        let found = judged(judge, &record).unwrap().evidence;
+        assert!(found.starts_with("It stood still once, for 4.90 s"), "{found}");
+        // Two in a row are missing: what is after them is by itself.
+        record.slices.remove(8);
+        let found = judged(judge, &record).unwrap().evidence;
+        assert!(found.starts_with("It stood still once, for 1.90 s"), "{found}");
+        // Neighbours of which none fills its slice may be two stalls.
+        assert_eq!(judged(judge, &frozen(&[(7, 200, 200), (8, 0, 390)])), None);
     }
 
     #[test]

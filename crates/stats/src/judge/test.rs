@@ -67,13 +67,15 @@ pub(crate) fn target(record: &mut TrialRecord) -> &mut RoleUse {
     usage(record).roles.get_mut(&Role::Target).unwrap()
 }
 
-/// The record as measured in calm slices with these medians of the service time, in nanoseconds.
+/// The record as measured in calm slices of 6,400 answers, with these medians of the service time in
+/// nanoseconds.
 pub(crate) fn sliced(mut record: TrialRecord, medians_ns: &[u64]) -> TrialRecord {
     let slice = |(round, p50_ns): (u32, &u64)| Slice {
         round,
         started_unix_ns: 0,
         measured_ns: 400_000_000,
         figures: SliceFigures {
+            answered: 6_400,
             service: SliceQuantiles { p50_ns: Some(*p50_ns), ..SliceQuantiles::default() },
             ..SliceFigures::default()
         },

@@ -9,11 +9,19 @@ pub struct Silence {
     pub from_ns: u64,
     /// Its length, nanoseconds.
     pub length_ns: u64,
-    /// Whether it reaches an end of what was measured in one stretch: it may have been longer.
-    pub is_cut: bool,
+    /// Whether it began with what was measured in one stretch: it may have begun before.
+    pub from_begin: bool,
+    /// Whether it lasted until the end of that stretch: it may have gone on.
+    pub to_end: bool,
 }
 
 impl Silence {
+    /// Whether it may have been longer than what was seen of it.
+    #[must_use]
+    pub const fn is_cut(&self) -> bool {
+        self.from_begin || self.to_end
+    }
+
     /// Its end, as an offset from the begin of the measured part.
     #[must_use]
     pub const fn to_ns(&self) -> u64 {
@@ -41,12 +49,13 @@ pub fn silences(record: &TrialRecord) -> Vec<Silence> {
             match all.last_mut() {
                 Some(last) if is_one_stretch && last.to_ns() == from_ns => {
                     last.length_ns += silence.length_ns;
-                    last.is_cut |= to_ns >= end;
+                    last.to_end = to_ns >= end;
                 }
                 _ => all.push(Silence {
                     from_ns,
                     length_ns: silence.length_ns,
-                    is_cut: from_ns <= first || to_ns >= end,
+                    from_begin: from_ns <= first,
+                    to_end: to_ns >= end,
                 }),
             }
         }
@@ -91,7 +100,7 @@ mod tests {
         windows[0].silences = vec![silence(0, 50), silence(400, 100), silence(900, 100)];
         windows[1].silences = vec![silence(500, 100), silence(700, 300)];
         let cut = |record: &TrialRecord| -> Vec<bool> {
-            silences(record).iter().map(|silence| silence.is_cut).collect()
+            silences(record).iter().map(|silence| silence.is_cut()).collect()
         };
         assert_eq!(cut(&record), [true, false, false, false, true], "one stretch of two seconds");
         Rounds { rounds: 2, ..Rounds::default() }.slice_up(&mut record);
