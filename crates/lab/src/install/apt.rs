@@ -1,4 +1,5 @@
 //! Debian packages, through apt-get; with sudo where needed.
+use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,15 +23,21 @@ pub fn missing(packages: &[String]) -> Vec<String> {
     if packages.is_empty() || !is_available() {
         return Vec::new();
     }
-    packages.iter().filter(|package| !is_installed(package)).cloned().collect()
+    let installed = installed(packages);
+    packages.iter().filter(|package| !installed.contains(*package)).cloned().collect()
 }
 
-fn is_installed(package: &str) -> bool {
+/// Which of these packages are installed. One call asks for all: it reads the whole database each time.
+fn installed(packages: &[String]) -> BTreeSet<String> {
     let output = Command::new("dpkg-query")
-        .args(["-W", "-f", "${db:Status-Status}", package])
+        .args(["-W", "-f", "${Package} ${db:Status-Status}\n", "--"])
+        .args(packages)
         .stderr(Stdio::null())
         .output();
-    output.is_ok_and(|output| output.status.success() && output.stdout == b"installed")
+    // It fails where it does not know one of them, and still prints the others.
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    let lines = String::from_utf8_lossy(&text);
+    lines.lines().filter_map(|line| line.strip_suffix(" installed")).map(String::from).collect()
 }
 
 /// The command that installs packages, for showing and for running.
