@@ -13,7 +13,7 @@ test:
 
 # The slow tests of the program, of which each commit runs a fortieth.
 test-slow:
-	cargo test -p pippin-cli --test integration -- $$(grep -v '^#' tests/slow)
+	cargo test -p pippin-cli --test program -- $$(grep -v '^#' tests/slow)
 
 # All targets. Call it again to go on where it ended: what passed is not checked again.
 test-targets:
@@ -28,12 +28,12 @@ test-wire:
 # Every hostile server, before crowds of connections too; and kill -9 at 100 instants of a run.
 test-hostile:
 	PIPPIN_HOSTILE=all cargo test -p pippin-engine --test hostile
-	PIPPIN_KILLS=100 cargo test -p pippin-cli --test integration kills
+	PIPPIN_KILLS=100 cargo test -p pippin-cli --test program kills
 
 # Whether the reasons that Pippin gives are right, under every kind of load. RECORD=1 keeps the runs, which
 # `make test` judges anew.
 test-explained:
-	PIPPIN_EXPLAINED=1 $(if $(RECORD),PIPPIN_RECORD=1 )cargo test -p pippin-cli --test integration explained
+	PIPPIN_EXPLAINED=1 $(if $(RECORD),PIPPIN_RECORD=1 )cargo test -p pippin-cli --test program explained
 
 # The laws of the engine's worker, 10,000 random loads and servers for each, in virtual time.
 laws:

@@ -33,6 +33,9 @@ pub struct Proxy {
     heads: Arc<Mutex<Vec<String>>>,
 }
 
+/// The row of [`HOSTILE`] of a proxy that never answers.
+pub const SILENT: &str = "is silent";
+
 /// Manners that lead to no tunnel: what the proxy does, how, why the client says that there is
 /// none, and what is shown of the proxy's answer.
 pub const HOSTILE: [(&str, ProxyBehaviour, &str, &str); 10] = [
@@ -94,7 +97,7 @@ pub const HOSTILE: [(&str, ProxyBehaviour, &str, &str); 10] = [
         "the proxy closed the connection without a whole answer to CONNECT",
         "200 OK",
     ),
-    ("is silent", ProxyBehaviour::SaysAndStays(""), "the proxy did not answer CONNECT in time", ""),
+    (SILENT, ProxyBehaviour::SaysAndStays(""), "the proxy did not answer CONNECT in time", ""),
 ];
 
 impl Proxy {

@@ -11,7 +11,7 @@ fn every_slow_test_exists() {
         let (modules, test) = name.rsplit_once("::").unwrap();
         // Such a module is within its file.
         let modules = modules.trim_end_matches("::patient");
-        let file = root.join(format!("tests/integration/{}.rs", modules.replace("::", "/")));
+        let file = root.join(format!("tests/program/{}.rs", modules.replace("::", "/")));
         let source = std::fs::read_to_string(&file).unwrap_or_default();
         assert!(source.contains(&format!("fn {test}(")), "tests/slow: {name}: not in {file:?}");
     }

@@ -8,7 +8,7 @@ use pippin_model::load::{BodyCheck, Connections, IoChoice, Limits, LoadSpec, Pro
 use pippin_model::result::{ErrorKind, LoadResult};
 use pippin_testing::frames;
 use pippin_testing::messages;
-use pippin_testing::proxy::{HOSTILE, Proxy as ProxyServer, ProxyBehaviour};
+use pippin_testing::proxy::{HOSTILE, Proxy as ProxyServer, ProxyBehaviour, SILENT};
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
@@ -107,13 +107,14 @@ fn no_tunnel_is_counted_by_its_reason(io: IoChoice) {
         let mut load = LoadSpec {
             tls: Some(trusting(&authority)),
             limits: Limits { head_bytes: 48 * 1024, ..Limits::default() },
-            ..closed_for(proxy.address, io, 2, 400)
+            ..closed(proxy.address, io, 2, 4)
         };
-        load.timeouts.connect_ns = 150 * MS;
+        // On a busy machine every answer takes long; only a silent proxy makes this test wait.
+        load.timeouts.connect_ns = if what == SILENT { 400 * MS } else { 20_000 * MS };
         let result = run(&through(&proxy, Some(proxy.address), load));
         let found = errors(&result);
         let [(ErrorKind::Proxy, count)] = found[..] else { panic!("{what}: {found:?}") };
-        assert_eq!(result.measured.requests.sent, 0, "{what}");
+        assert_eq!((count, result.measured.requests.sent), (4, 0), "{what}");
         let seen = result.proxy.unwrap().failures;
         // A connection before the load, of which no user knows, may have failed too.
         let reasons: BTreeMap<&str, bool> =

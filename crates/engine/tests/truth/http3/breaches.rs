@@ -21,9 +21,7 @@ on_each_loop!(
 fn spec(server: &Raw, io: IoChoice) -> LoadSpec {
     let request =
         Request { check: Check { status: vec![200], ..Check::default() }, ..get(BodyCheck::Any) };
-    let timeouts = Timeouts { connect_ns: 2_000 * MS, request_ns: 300 * MS, ..Timeouts::default() };
-    let spec =
-        LoadSpec { requests: vec![request].into(), timeouts, ..closed(server.address, io, 1, 12) };
+    let spec = LoadSpec { requests: vec![request].into(), ..closed(server.address, io, 1, 12) };
     streams(spec, 3, &server.authority)
 }
 
@@ -143,6 +141,7 @@ fn connections_that_break_the_rules_are_closed(io: IoChoice) {
             LoadSpec { stop: pippin_model::load::StopRule::after(400 * MS), ..spec(&server, io) };
         let (result, breaches) = run_with_breaches(&spec);
         let measured = &result.measured;
+        assert!(measured.requests.censored <= 3, "{what}: {measured:?}");
         let noticed = breaches + measured.requests.failed;
         assert!(noticed > 0, "{what}: {measured:?}");
         let other = measured.errors.keys().find(|kind| {
@@ -163,8 +162,10 @@ fn connections_that_break_the_rules_are_closed(io: IoChoice) {
 fn answers_that_do_not_end_are_late(io: IoChoice) {
     for answer in [vec![], OK.to_vec(), [OK, b"\x00\x09hello"].concat(), b"\x01".to_vec()] {
         let server = Raw::new(Behaviour { answer, ending: Ending::Open, ..Behaviour::default() });
-        let result =
-            run(&LoadSpec { stop: pippin_model::load::StopRule::requests(3), ..spec(&server, io) });
+        let timeouts =
+            Timeouts { connect_ns: 2_000 * MS, request_ns: 300 * MS, ..Timeouts::default() };
+        let stop = pippin_model::load::StopRule::requests(3);
+        let result = run(&LoadSpec { stop, timeouts, ..spec(&server, io) });
         assert_eq!(
             result.measured.errors.get(&ErrorKind::Timeout),
             Some(&3),

@@ -153,15 +153,15 @@ fn a_server_that_never_says_the_word(io: IoChoice) {
         connection.drain()
     });
     let words = awaiting(Matching::Begins("40".into()));
-    let timeouts = Timeouts { connect_ns: 50 * MS, ..Timeouts::default() };
+    let timeouts = Timeouts { connect_ns: 400 * MS, ..Timeouts::default() };
     let load = LoadSpec {
         first_words: Some(words),
         timeouts,
-        stop: pippin_model::load::StopRule::after(200 * MS),
-        ..messages(closed(server.address, io, 1, 3))
+        ..messages(closed(server.address, io, 1, 2))
     };
     let result = run(&load);
     assert_eq!(result.measured.requests.good, 0);
+    assert_eq!(errors(&result), [(ErrorKind::Upgrade, 2)]);
     let (why, _) = seen(&result).failures.iter().next().unwrap();
     assert_eq!(why, "the server did not send a message that begins with `40` in time");
 }

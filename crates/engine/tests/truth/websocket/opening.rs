@@ -86,11 +86,11 @@ fn a_handshake_that_takes_too_long(io: IoChoice) {
         std::thread::sleep(ms(2_000));
         None
     });
-    let timeouts = Timeouts { connect_ns: 50 * MS, request_ns: 5_000 * MS, ..Timeouts::default() };
-    let spec = messages(closed_for(server.address, io, 2, 300));
+    let timeouts = Timeouts { connect_ns: 400 * MS, request_ns: 5_000 * MS, ..Timeouts::default() };
+    let spec = messages(closed(server.address, io, 2, 4));
     let result = run(&LoadSpec { timeouts, ..spec });
     assert_eq!(result.measured.requests.sent, 0);
-    assert!(result.measured.errors[&ErrorKind::Upgrade] >= 2, "{:?}", errors(&result));
+    assert_eq!(errors(&result), [(ErrorKind::Upgrade, 4)]);
     let failures = &seen(&result).failures;
     assert!(failures.keys().all(|why| why.contains("did not end in time")), "{failures:?}");
 }
