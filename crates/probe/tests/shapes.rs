@@ -253,7 +253,7 @@ fn a_server_that_dies_is_dead_and_its_last_figure_stays() {
         shape.kill();
         while behind(&place) != Err(NoServer::NobodyListens) {}
         // Three looks of a tenth of a second find nobody.
-        std::thread::sleep(Duration::from_millis(600));
+        std::thread::sleep(Duration::from_millis(3_000));
         used
     });
     account.is_right_or_says_the_gap();

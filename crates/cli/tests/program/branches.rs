@@ -161,7 +161,8 @@ fn a_branch_that_does_not_start_has_no_result_and_says_why() {
 #[test]
 fn what_is_invalid_is_no_basis_for_a_comparison() {
     let checkout = Checkout::with_cheat("wrong-after:300", &["hello"]);
-    checkout.add_plan("plan", "hello", &["test/it"]);
+    let load = "kind = \"closed\"\nconnections = 4\nrequests = 500\nwarm_up = \"none\"\n";
+    checkout.write("plans/plan.toml", &plan("hello", &["test/it"], load));
     checkout.pippin(&["run", "plan", "--install"]).exits(3);
     checkout
         .pippin(&["compare", "latest", "latest"])

@@ -6,8 +6,9 @@ const LOAD: &str = "kind = \"closed\"\nconnections = 2\nduration = \"300ms\"\nwa
 
 /// Two good targets.
 fn two() -> Checkout {
-    let checkout = Checkout::with_cheat("right", &["hello"]);
-    checkout.add_cheat("other", "right", &["hello"]);
+    // Answers after 5 ms, so that a generator on a busy machine is not the limit, which is INVALID.
+    let checkout = Checkout::with_cheat("slow:5", &["hello"]);
+    checkout.add_cheat("other", "slow:5", &["hello"]);
     checkout.write("plans/plan.toml", &plan("hello", &["test/it", "test/other"], LOAD));
     checkout
 }

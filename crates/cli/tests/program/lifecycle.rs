@@ -1,6 +1,6 @@
 //! Targets that do not start, stop or stay up properly: each is named, the others continue, and no
 //! process survives.
-use super::support::{Checkout, Outcome, cheat};
+use super::support::{Checkout, Outcome, cheat, plan};
 use pippin_model::trial::{Stage, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
 use std::net::TcpListener;
@@ -39,7 +39,12 @@ fn beside_a_good_one(mode: &str, expected_check: i32) -> (Outcome, Vec<TrialReco
     let check = checkout.pippin(&["targets", "check", "test/it", "--install"]);
     check.exits(expected_check);
     checkout.left_nothing();
-    checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
+    // Long enough for those that crash after some requests, on a busy machine too.
+    let duration = if mode.starts_with("crashes-after") { "4s" } else { "300ms" };
+    let load = format!(
+        "kind = \"closed\"\nconnections = 4\nduration = \"{duration}\"\nwarm_up = \"none\"\n"
+    );
+    checkout.write("plans/plan.toml", &plan("hello", &["test/it", "test/good"], &load));
     let outcome = checkout.pippin(&["run", "plan", "--install"]);
     assert!(matches!(outcome.code, Some(0 | 3)), "the good one was measured: {outcome}");
     checkout.left_nothing();
@@ -126,6 +131,11 @@ fn a_process_left_behind_in_another_session_is_found_and_killed() {
 fn a_target_that_ends_between_its_load_and_its_stop_is_named() {
     let ends = "[target.ends]\ncommand = \"python3 server.py {PORT}\"\nserves = [\"home\"]\n";
     let checkout = Checkout::with_a_home(ends, "\"ends\"", "");
+    // Counted, so that each connection has enough of them on a busy machine too.
+    let file = checkout.path().join("pippin.toml");
+    let project = std::fs::read_to_string(&file).unwrap();
+    assert!(project.contains("duration = \"2s\""), "{project}");
+    std::fs::write(file, project.replace("duration = \"2s\"", "requests = 400")).unwrap();
     checkout.write_server("server.py", ENDS_AFTER_THE_LOAD);
     let outcome = checkout.pippin(&["run", "ci"]);
     let run = checkout.store().load("latest").unwrap();
@@ -170,7 +180,15 @@ fn a_target_that_crashes_under_load_is_named_with_its_last_words() {
     let [ended] = &trials[0].ended[..] else { panic!("{:?}", trials[0].ended) };
     assert!(ended.pid > 0 && !ended.name.is_empty(), "{ended:?}");
     // What other programs of this machine did meanwhile is said all the same.
-    let of_host = ["other_programs", "steal", "cpu_shared"];
+    let of_host = [
+        "other_programs",
+        "steal",
+        "cpu_shared",
+        "generator_stopped",
+        "generator_busy",
+        "generator_limit",
+        "held",
+    ];
     let serious: Vec<&str> = trials[0]
         .caveats
         .iter()

@@ -94,7 +94,7 @@ fn with_command(more: &str, command: &str) -> Repository {
 
 #[test]
 fn a_command_has_its_variables_and_its_folder() {
-    let repository = with_command("", "cd api && MODE=right sh run.sh");
+    let repository = with_command("", "cd api && MODE=slow:5 sh run.sh");
     repository.write("api/run.sh", &format!("exec '{}' $MODE own\n", cheat().display()));
     let outcome = repository.pippin(&["run", "ci"]);
     outcome.says(&["gate passed  require errors < 1%"]);
@@ -116,11 +116,11 @@ fn a_server_that_listens_on_another_address_is_told_so() {
 
 #[test]
 fn a_server_is_ready_with_the_status_that_is_asked_for() {
-    let ready = "ready = { path = \"/\", status = 418 }\nready_within = \"1s\"\n";
+    let ready = "ready = { path = \"/\", status = 418 }\nready_within = \"5s\"\n";
     let outcome = with_command(ready, "SERVER right own").pippin(&["run", "ci"]);
-    outcome.says(&["not ready after 1 s", "GET / answered 200 and not 418"]);
+    outcome.says(&["not ready after 5 s", "GET / answered 200 and not 418"]);
     let ready = "ready = { path = \"/\", status = 200 }\n";
-    let outcome = with_command(ready, "SERVER right own").pippin(&["run", "ci"]);
+    let outcome = with_command(ready, "SERVER slow:5 own").pippin(&["run", "ci"]);
     outcome.says(&["gate passed  require errors < 1%"]);
 }
 
@@ -351,7 +351,7 @@ fn init_writes_a_file_that_works_and_spares_what_is_there() {
         .pippin(&["init", "--command", "x", "--name", "a b"])
         .is_a_user_error(&["pippin.toml:3: "]);
     assert!(!repository.path().join("pippin.toml").exists(), "nothing is left of a slip");
-    let server = format!("'{}' right own", cheat().display());
+    let server = format!("'{}' slow:5 own", cheat().display());
     repository
         .pippin(&["init", "--command", &server, "--build", "true"])
         .exits(0)

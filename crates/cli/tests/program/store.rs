@@ -12,7 +12,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_pippin");
 /// Runs a line of bash in the checkout. `$PIPPIN` is the program and `$STORE` the store.
 fn bash(checkout: &Checkout, line: &str) -> Output {
     Command::new("timeout")
-        .args(["--signal=KILL", "120", "bash", "-c", line])
+        .args(["--signal=KILL", "600", "bash", "-c", line])
         .current_dir(checkout.path())
         .env("PIPPIN", PROGRAM)
         .env("STORE", checkout.store_path())
@@ -248,7 +248,7 @@ fn a_full_disk_ends_a_run_with_what_is_finished() {
     // The file system disappears with the last process in it, so copy the store before.
     let line = "$PIPPIN --store $STORE run plan; code=$?; mkdir kept; cp .pippin/pippin.db kept; [ ! -f .pippin/pippin.db-wal ] || cp .pippin/pippin.db-wal kept; exit $code";
     let output = with_mount(&words)
-        .args(["timeout", "--signal=KILL", "120", "bash", "-c", line])
+        .args(["timeout", "--signal=KILL", "600", "bash", "-c", line])
         .current_dir(checkout.path())
         .env("PIPPIN", PROGRAM)
         .env("STORE", checkout.store_path())

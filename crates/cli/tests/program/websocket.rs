@@ -156,7 +156,7 @@ fn a_message_to_all() {
         .says(&["each message to 3 connections: the first has it after", "(medians)"]);
     // If a server answers only the sender, the copies of all others are lost.
     let echo = Server::echo().unwrap();
-    let flags = ["--broadcast", "-c", "3", "-n", "2", "--timeout", "200ms"];
+    let flags = ["--broadcast", "-c", "3", "-n", "2", "--timeout", "2s"];
     load(&format!("ws://{}/", echo.address), &flags).says(&["timeout 2", "4 lost"]);
 }
 

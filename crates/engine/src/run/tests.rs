@@ -167,7 +167,7 @@ fn a_listener_that_panics_ends_the_load_and_is_told_no_more() {
         let control = Control { on_window: Some(&listen), ..Control::new(&stop, &|_| true) };
         let (what, result) = run(&control);
         assert_eq!(what, "the coordinator or its listener panicked: nobody reads this");
-        assert!(result.measured.requests.good > 100 && !result.windows.is_empty());
+        assert!(result.measured.requests.good > 10 && !result.windows.is_empty());
         assert_eq!(told.load(Ordering::Relaxed), 1);
     });
 }
@@ -182,7 +182,11 @@ fn for_each_loop(test: impl Fn(Run<'_>)) {
 #[test]
 fn a_judge_of_the_warm_up_that_panics_ends_the_load() {
     let stop = AtomicBool::new(false);
-    let control = Control::new(&stop, &|_| panic!("cannot judge"));
+    // After a second, in which something was answered.
+    let control = Control::new(&stop, &|rates: &[f64]| {
+        assert!(rates.len() < 5, "cannot judge");
+        false
+    });
     let warm_up = |spec: &mut LoadSpec| {
         spec.warm_up = WarmUp::Auto { at_most_ns: 3_600_000_000_000 };
     };
@@ -212,7 +216,7 @@ fn a_load_ends_although_a_worker_hangs() {
     let (what, result) = died::<Faulty<Hangs>>(short, &Control::new(&stop, &|_| true));
     MAY_GO_ON.store(true, Ordering::Relaxed);
     assert_eq!(what, "1 of 2 threads did not end in time");
-    assert!(result.measured.requests.good > 100);
+    assert!(result.measured.requests.good > 10);
 }
 
 #[test]

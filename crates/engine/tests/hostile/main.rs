@@ -115,7 +115,8 @@ impl Case {
     /// end.
     fn load(&self, server: &Server) -> LoadSpec {
         let Behaviour { speaks, counted, .. } = self.behaviour;
-        let patience = |must_end| if must_end { 100 * MS } else { 20_000 * MS };
+        // The kernel's part of a connection must be over by then.
+        let patience = |must_end, ms: u64| if must_end { ms * MS } else { 20_000 * MS };
         LoadSpec {
             tls: (self.carrier != Carrier::Tcp).then(|| trusting(&AUTHORITY)),
             protocol: match speaks {
@@ -125,8 +126,8 @@ impl Case {
             requests: vec![get(BodyCheck::Exact(BODY.to_vec()))].into(),
             limits: Limits { head_bytes: HEAD_BYTES, body_bytes: BODY_BYTES },
             timeouts: Timeouts {
-                connect_ns: patience(counted.needs_late_connections()),
-                request_ns: patience(counted.needs_late_answers()),
+                connect_ns: patience(counted.needs_late_connections(), 500),
+                request_ns: patience(counted.needs_late_answers(), 100),
                 ..Timeouts::default()
             },
             ..closed(server.address(), self.io, 1, REQUESTS)

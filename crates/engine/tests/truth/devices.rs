@@ -1,6 +1,7 @@
 //! Simulated devices over sockets. Their instants are tested in virtual time (`worker/sim`).
 use pippin_model::load::{IoChoice, LoadSpec, Schedule};
 use pippin_model::text::units::Spread;
+use pippin_testing::patience::in_time;
 use pippin_testing::scripted::{Answer, Script, spawn};
 
 use crate::support::{MS, closed_for, errors, on_each_loop, run};
@@ -29,7 +30,8 @@ fn devices_come_think_and_go(io: IoChoice) {
     assert_eq!(result.measured, result.phases[1].measured, "the headline is the sustained phase");
     let of_phases = result.phases.iter().map(|phase| phase.measured.requests);
     assert_eq!(account.requests, of_phases.map(|it| it.completed + it.censored).sum::<u64>());
-    assert_eq!(result.measured.connections.peak, 20);
+    let connections = result.measured.connections;
     let most = account.exchanges.iter().map(|exchange| exchange.number_on_connection).max();
-    assert_eq!(most, Some(4));
+    assert!(connections.peak <= 20 && most <= Some(4), "{connections:?} {most:?}");
+    in_time(connections.peak == 20 && most == Some(4), || format!("{connections:?} {most:?}"));
 }

@@ -42,7 +42,8 @@ fn greeter() -> (SocketAddr, Receiver<Instant>) {
 /// greeting is an answer.
 fn assert_all_are_wrong(spec: &LoadSpec, greeted: &Receiver<Instant>) {
     let (now, now_ns) = (Instant::now(), clock_ns());
-    let result = run_from(spec, Some(now_ns + 500 * MS));
+    // What stands between has more than a second to pass it on.
+    let result = run_from(spec, Some(now_ns + 1_500 * MS));
     let users = u64::from(spec.connections.count);
     for _ in 0..users {
         let at = greeted.recv().unwrap();

@@ -12,7 +12,7 @@ use pippin_testing::proxy::{HOSTILE, Proxy as ProxyServer, ProxyBehaviour, SILEN
 use pippin_testing::scripted::{Answer, Script, spawn};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
-use crate::support::{MS, closed, closed_for, errors, get, on_each_loop, run, trusting};
+use crate::support::{MS, closed, errors, get, on_each_loop, run, trusting};
 
 on_each_loop!(
     a_proxy_reads_requests_in_the_clear,
@@ -129,11 +129,8 @@ fn no_tunnel_is_counted_by_its_reason(io: IoChoice) {
 /// A reset has no other order of events than a close.
 fn resets(io: IoChoice) {
     let proxy = ProxyServer::start(ProxyBehaviour::Resets).unwrap();
-    let load = LoadSpec {
-        tls: Some(trusting(&Authority::new())),
-        ..closed_for(proxy.address, io, 2, 200)
-    };
+    let load =
+        LoadSpec { tls: Some(trusting(&Authority::new())), ..closed(proxy.address, io, 2, 4) };
     let result = run(&through(&proxy, Some(proxy.address), load));
-    let kinds: Vec<ErrorKind> = errors(&result).into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, [ErrorKind::Proxy]);
+    assert_eq!(errors(&result), [(ErrorKind::Proxy, 4)]);
 }

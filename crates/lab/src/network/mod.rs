@@ -194,7 +194,7 @@ mod tests {
         let client = UdpSocket::bind("127.0.0.1:0").unwrap();
         client.connect(network.addresses[0]).unwrap();
         for socket in [&server, &client] {
-            socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+            socket.set_read_timeout(Some(Duration::from_millis(2_000))).unwrap();
         }
         let begin = Instant::now();
         (0..100_u8).for_each(|nth| assert_eq!(client.send(&[nth]).unwrap(), 1));

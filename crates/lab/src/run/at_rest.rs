@@ -118,6 +118,14 @@ mod tests {
         let busy = "i=0; while [ $i -lt 40000000 ]; do i=$((i+1)); done";
         let programs = Programs(vec![started(&["sh", "-c", busy]), started(&["sleep", "60"])]);
         let [works, sleeps] = programs.0.as_slice() else { unreachable!() };
+        // On a busy machine it may still be starting, which is work.
+        let is_asleep = |child: &Child| {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+            stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+        };
+        while !is_asleep(sleeps) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let roots = |child: &Child| Roots {
             roles: BTreeMap::from([(Role::Target, vec![RoleRoot::Tree(child.id() as i32)])]),
             ..Roots::default()

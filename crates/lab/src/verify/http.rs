@@ -441,7 +441,7 @@ mod tests {
         {
             let error = within(Duration::from_secs(20), move || {
                 let way = Way::plain(address).over(None, protocol);
-                let mut client = Client::connect(&way, Duration::from_millis(300)).unwrap();
+                let mut client = Client::connect(&way, Duration::from_millis(1_500)).unwrap();
                 client.exchange(&Request::get("/")).unwrap_err()
             });
             assert!(error.contains("the server did not answer in time"), "{error}");

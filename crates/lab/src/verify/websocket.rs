@@ -198,7 +198,7 @@ mod tests {
     /// Where an answer must come, on a busy machine too; and where none comes, so that the test
     /// waits.
     const LONG: Duration = Duration::from_secs(20);
-    const SOON: Duration = Duration::from_millis(300);
+    const SOON: Duration = Duration::from_millis(1_500);
 
     fn proved(
         address: SocketAddr,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pippin::{Started, command};
+use super::processes::until;
 
 /// The hub's address for `a` and `b`.
 const HUB: &str = "10.77.1.1";
@@ -67,12 +68,19 @@ impl Hosts {
         }
     }
 
-    /// Starts the server, or starts it again.
+    /// Starts the server, or starts it again, and waits until it listens: a load does not.
     pub fn start_nats(&mut self) {
         let config = self.folder.path().join("server/nats.conf");
         let mut command = self.inside("c", "nats-server");
         let child = command.arg("-c").arg(config).stderr(Stdio::null()).spawn().unwrap();
         self.nats = Some(child);
+        let namespace = std::fs::File::open(format!("/run/netns/{}-c", self.id)).unwrap();
+        let listens = std::thread::spawn(move || {
+            // SAFETY: setns(2) changes only this thread, and the descriptor is open.
+            assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
+            until(|| TcpStream::connect((HUB, 4222)).is_ok())
+        });
+        assert!(listens.join().unwrap(), "nats-server does not listen");
     }
 
     /// Kills the server.

@@ -96,9 +96,9 @@ fn a_server_of_http1(io: IoChoice) {
         refused.contains("does not speak HTTP/2") && refused.contains("HTTP/1.1 400"),
         "{refused}"
     );
-    let result = run(&streams(closed_for(address, io, 2, 300), 3));
-    assert_eq!(result.measured.requests.good, 0);
-    assert!(result.measured.requests.failed > 0);
+    let result = run(&streams(closed(address, io, 2, 12), 3));
+    let requests = result.measured.requests;
+    assert_eq!((requests.good, requests.failed), (0, 12), "{:?}", errors(&result));
     assert!(
         errors(&result)
             .iter()

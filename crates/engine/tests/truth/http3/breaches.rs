@@ -1,5 +1,5 @@
 //! Servers that break the rules of HTTP/3, or go away: each request has one fate, and the load ends.
-use pippin_model::load::{BodyCheck, Check, IoChoice, LoadSpec, Request, Timeouts};
+use pippin_model::load::{BodyCheck, Check, IoChoice, LoadSpec, Request, StopRule, Timeouts};
 use pippin_model::result::ErrorKind;
 use pippin_testing::tls::Authority;
 use std::net::UdpSocket;
@@ -137,8 +137,10 @@ fn connections_that_break_the_rules_are_closed(io: IoChoice) {
     ];
     for (what, behaviour) in rows {
         let server = Raw::new(behaviour.clone());
-        let spec =
-            LoadSpec { stop: pippin_model::load::StopRule::after(400 * MS), ..spec(&server, io) };
+        let spec = LoadSpec {
+            stop: StopRule { duration_ns: Some(5_000 * MS), requests: Some(12) },
+            ..spec(&server, io)
+        };
         let (result, breaches) = run_with_breaches(&spec);
         let measured = &result.measured;
         assert!(measured.requests.censored <= 3, "{what}: {measured:?}");
@@ -164,7 +166,7 @@ fn answers_that_do_not_end_are_late(io: IoChoice) {
         let server = Raw::new(Behaviour { answer, ending: Ending::Open, ..Behaviour::default() });
         let timeouts =
             Timeouts { connect_ns: 2_000 * MS, request_ns: 300 * MS, ..Timeouts::default() };
-        let stop = pippin_model::load::StopRule::requests(3);
+        let stop = StopRule::requests(3);
         let result = run(&LoadSpec { stop, timeouts, ..spec(&server, io) });
         assert_eq!(
             result.measured.errors.get(&ErrorKind::Timeout),
@@ -209,13 +211,9 @@ fn servers_that_go_away_are_told(io: IoChoice) {
 fn nobody_listens(io: IoChoice) {
     let address = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let authority = Authority::new();
-    let spec = LoadSpec {
-        stop: pippin_model::load::StopRule::after(200 * MS),
-        ..closed(address, io, 1, 1)
-    };
-    let result = run(&streams(spec, 1, &authority));
+    let result = run(&streams(closed(address, io, 1, 2), 1, &authority));
     assert_eq!(result.measured.requests.completed, 0);
-    assert!(result.measured.errors.contains_key(&ErrorKind::Tls), "{:?}", result.measured.errors);
+    assert_eq!(result.measured.errors, [(ErrorKind::Tls, 2)].into());
 }
 
 /// What comes is no QUIC: it is ignored, and the handshake is late.
@@ -234,13 +232,9 @@ fn somebody_else_listens(io: IoChoice) {
         }
     });
     let timeouts = Timeouts { connect_ns: 200 * MS, request_ns: 300 * MS, ..Timeouts::default() };
-    let spec = LoadSpec {
-        stop: pippin_model::load::StopRule::after(700 * MS),
-        timeouts,
-        ..closed(address, io, 1, 1)
-    };
+    let spec = LoadSpec { timeouts, ..closed(address, io, 1, 2) };
     let result = run(&streams(spec, 1, &Authority::new()));
     assert_eq!(result.measured.requests.completed, 0);
-    assert!(result.measured.errors.contains_key(&ErrorKind::Tls), "{:?}", result.measured.errors);
+    assert_eq!(result.measured.errors, [(ErrorKind::Tls, 2)].into());
     echo.join().unwrap();
 }

@@ -8,10 +8,8 @@ use pippin_model::text::units::Spread;
 use pippin_testing::messages::{Connection, FINAL, PING, TEXT, frame, text};
 use pippin_testing::tls::{Authority, Certified, Front, FrontBehaviour};
 
-use super::{echoing, message, messages, seen, serving};
-use crate::support::{
-    MS, assert_stamped, closed, closed_for, errors, ms, on_each_loop, run, trusting,
-};
+use super::{echoing, message, messages, seen, serving, serving_raw};
+use crate::support::{MS, assert_stamped, closed, closed_for, errors, on_each_loop, run, trusting};
 use pippin_testing::patience::in_time;
 
 on_each_loop!(
@@ -88,9 +86,11 @@ fn fragments_and_pings_between_them(io: IoChoice) {
 
 /// A greeting, and a second message behind each answer: they are counted apart.
 fn messages_that_nobody_asked_for(io: IoChoice) {
-    let server = serving(|connection| {
-        connection.send(&text(b"welcome"))?;
-        std::thread::sleep(ms(20));
+    // In one piece with the consent, so that no message is sent before the greeting is there.
+    let server = serving_raw(|connection| {
+        let head = connection.head()?;
+        let consent = Connection::consent(&head).into_bytes();
+        connection.send(&[consent, text(b"welcome")].concat())?;
         connection.answer(|payload| [text(payload), text(b"more")].concat())
     });
     let think = Spread { mean_ns: 20 * MS, jitter: 0.1 };

@@ -138,10 +138,9 @@ fn a_server_that_closes_in_its_opening(io: IoChoice) {
     });
     let words = awaiting(Matching::Contains("connection_ack".into()));
     let load = LoadSpec { first_words: Some(words), ..messages(closed(server.address, io, 1, 3)) };
-    let load = LoadSpec { stop: pippin_model::load::StopRule::after(100 * MS), ..load };
     let result = run(&load);
     assert_eq!(result.measured.requests.good, 0);
-    assert!(result.measured.errors.contains_key(&ErrorKind::Upgrade), "{:?}", errors(&result));
+    assert_eq!(errors(&result), [(ErrorKind::Upgrade, 3)]);
     let (why, _) = seen(&result).failures.iter().next().unwrap();
     let said = "closed the WebSocket with the code 4400, and did not send a message that contains `connection_ack`";
     assert!(why.contains(said), "{why}");

@@ -5,7 +5,7 @@ use pippin_testing::messages::{Connection, FINAL, PING, Server, frame, text};
 
 use super::echoes::serve;
 use super::{messages, seen, serving, serving_raw};
-use crate::support::{MS, closed, closed_for, errors, ms, on_each_loop, open, run, within};
+use crate::support::{MS, closed, errors, ms, on_each_loop, open, run, within};
 use pippin_testing::patience::in_time;
 use pippin_testing::patient_tests;
 
@@ -40,13 +40,12 @@ fn a_consent_in_pieces_with_a_message_behind_it(io: IoChoice) {
     assert_eq!(seen(&result).unasked, 2);
 }
 
-/// All attempts of a load of 100 ms fail in the handshake, for this reason; nothing is sent.
+/// All attempts fail in the handshake, for this reason; nothing is sent.
 fn assert_refused(io: IoChoice, server: &Server, why: &str) {
-    let result = run(&messages(closed_for(server.address, io, 2, 100)));
+    let result = run(&messages(closed(server.address, io, 2, 4)));
     let requests = result.measured.requests;
     assert_eq!((requests.sent, requests.completed), (0, 0), "{requests:?}");
-    let kinds: Vec<ErrorKind> = errors(&result).iter().map(|(kind, _)| *kind).collect();
-    assert_eq!(kinds, [ErrorKind::Upgrade]);
+    assert_eq!(errors(&result), [(ErrorKind::Upgrade, 4)]);
     let failures = &seen(&result).failures;
     assert!(failures.keys().all(|reason| reason.contains(why)), "{failures:?}");
     assert!(!failures.is_empty());
