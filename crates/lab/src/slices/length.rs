@@ -1,8 +1,9 @@
 //! How long a slice is, how many rounds there are, and what is left out before each slice.
 use pippin_model::load::{LoadSpec, StopRule, WarmUp};
 use pippin_model::plan::Plan;
-use pippin_model::result::{LoadResult, Window};
+use pippin_model::result::LoadResult;
 use pippin_model::text::units::Spread;
+use pippin_stats::series::silence::joined;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -130,23 +131,11 @@ pub fn needed_ns(warm_up: &LoadResult) -> Option<u64> {
 /// for other reasons, and so is every server before its first answer. One that goes on in the next window
 /// is one.
 fn longest_silence_ns(warm_up: &LoadResult) -> u64 {
-    let end_of = |window: &Window| window.from_ns + window.duration_ns as i64;
     let Some((first, last)) = warm_up.windows.first().zip(warm_up.windows.last()) else { return 0 };
-    let mut silences: Vec<(i64, i64)> = Vec::new();
-    for window in &warm_up.windows {
-        for silence in &window.silences {
-            let from_ns = window.from_ns + silence.from_ns as i64;
-            let to_ns = from_ns + silence.length_ns as i64;
-            match silences.last_mut() {
-                Some((_, end_ns)) if *end_ns == from_ns => *end_ns = to_ns,
-                _ => silences.push((from_ns, to_ns)),
-            }
-        }
-    }
-    let late_ns = end_of(last) - SILENCES_WITHIN_NS;
+    let late_ns = last.from_ns + last.duration_ns as i64 - SILENCES_WITHIN_NS;
     let counts = |(from_ns, to_ns): &(i64, i64)| *from_ns > first.from_ns && *to_ns > late_ns;
-    let lengths = silences.into_iter().filter(counts).map(|(from_ns, to_ns)| to_ns - from_ns);
-    lengths.max().unwrap_or(0).unsigned_abs()
+    let late = joined(&warm_up.windows).into_iter().filter(counts);
+    late.map(|(from_ns, to_ns)| from_ns.abs_diff(to_ns)).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -154,7 +143,7 @@ mod tests {
     use super::*;
     use pippin_model::example;
     use pippin_model::plan::profile::{Arrivals, Profile, Schedule};
-    use pippin_model::result::Silence;
+    use pippin_model::result::{Silence, Window};
 
     const MS: u64 = 1_000_000;
 

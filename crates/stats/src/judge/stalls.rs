@@ -337,13 +337,35 @@ mod tests {
                 ..Window::default()
             })
             .collect();
-        for (window, ms) in stalls {
-            let silence = result::Silence { from_ns: 100 * MS, length_ns: ms * MS };
-            load.windows[*window].silences = vec![silence];
-            times.record_n(ms * MS, 10);
-        }
         load.measured.duration_ns = 40_000 * MS;
         load.measured.spans.response_time = times;
+        stand_still(&mut record, stalls.iter().map(|(window, ms)| (*window, 100, *ms)));
+        record
+    }
+
+    /// A silence in each of these windows: its begin and its length in ms.
+    fn silence(record: &mut TrialRecord, silences: impl IntoIterator<Item = (usize, u64, u64)>) {
+        for (window, from_ms, length_ms) in silences {
+            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
+            record.load.as_mut().unwrap().windows[window].silences = vec![silence];
+        }
+    }
+
+    /// Silences that 10 answers each waited for.
+    fn stand_still(
+        record: &mut TrialRecord,
+        silences: impl IntoIterator<Item = (usize, u64, u64), IntoIter: Clone>,
+    ) {
+        let silences = silences.into_iter();
+        silence(record, silences.clone());
+        let times = &mut record.load.as_mut().unwrap().measured.spans.response_time;
+        silences.for_each(|(_, _, length_ms)| times.record_n(length_ms * MS, 10));
+    }
+
+    /// The load in 100 slices of 400 ms, which begin 1.6 s apart.
+    fn in_slices() -> TrialRecord {
+        let mut record = with(&[]);
+        Rounds { rounds: 100, ..Rounds::default() }.slice_up(&mut record);
         record
     }
 
@@ -360,18 +382,11 @@ mod tests {
     /// In slices of 400 ms, an end cuts three of eleven.
     #[test]
     fn stalls_that_slices_cut_are_stalls_of_the_same_length() {
-        let mut record = with(&[]);
-        Rounds { rounds: 100, ..Rounds::default() }.slice_up(&mut record);
-        let load = record.load.as_mut().unwrap();
-        for (nth, from_ms, length_ms) in
-            [(2, 0, 44), (9, 140, 100), (17, 200, 100), (25, 0, 53), (33, 378, 22), (41, 90, 100)]
-                .into_iter()
-                .chain((0..5).map(|more| (50 + 8 * more, 150, 100)))
-        {
-            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
-            load.windows[nth].silences = vec![silence];
-            load.measured.spans.response_time.record_n(length_ms * MS, 10);
-        }
+        let mut record = in_slices();
+        let cut =
+            [(2, 0, 44), (9, 140, 100), (17, 200, 100), (25, 0, 53), (33, 378, 22), (41, 90, 100)];
+        let whole = (0..5).map(|more| (50 + 8 * more, 150, 100));
+        stand_still(&mut record, cut.into_iter().chain(whole));
         let found = judged(judge, &record).unwrap().evidence;
         assert_eq!(
             found,
@@ -393,11 +408,7 @@ mod tests {
             (window.from_ns, window.duration_ns) = (100 * (nth as u64 * MS) as i64, 100 * MS);
         }
         load.measured.duration_ns = 5_000 * MS;
-        for (nth, from_ms, length_ms) in silences {
-            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
-            load.windows[*nth].silences = vec![silence];
-            load.measured.spans.response_time.record_n(length_ms * MS, 10);
-        }
+        stand_still(&mut record, silences.iter().copied());
         record
     }
 
@@ -431,29 +442,20 @@ mod tests {
 
     #[test]
     fn three_whole_stalls_and_pieces_of_less_than_two_are_too_few() {
-        let mut record = with(&[]);
-        Rounds { rounds: 100, ..Rounds::default() }.slice_up(&mut record);
-        let load = record.load.as_mut().unwrap();
-        for (nth, from_ms, length_ms) in
-            [(2, 0, 22), (9, 140, 100), (17, 200, 100), (41, 90, 100), (60, 378, 22)]
-        {
-            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
-            load.windows[nth].silences = vec![silence];
-            load.measured.spans.response_time.record_n(length_ms * MS, 10);
-        }
+        let mut record = in_slices();
+        stand_still(
+            &mut record,
+            [(2, 0, 22), (9, 140, 100), (17, 200, 100), (41, 90, 100), (60, 378, 22)],
+        );
         assert_eq!(judged(judge, &record), None);
     }
 
-    /// Silences of slices of 400 ms, which begin 1.6 s apart.
+    /// These silences, which 10 answers waited for together.
     fn frozen(silences: &[(usize, u64, u64)]) -> TrialRecord {
-        let mut record = with(&[]);
-        Rounds { rounds: 100, ..Rounds::default() }.slice_up(&mut record);
-        let load = record.load.as_mut().unwrap();
-        for (nth, from_ms, length_ms) in silences {
-            let silence = result::Silence { from_ns: from_ms * MS, length_ns: length_ms * MS };
-            load.windows[*nth].silences = vec![silence];
-        }
-        load.measured.spans.response_time.record_n(350 * MS, 10);
+        let mut record = in_slices();
+        silence(&mut record, silences.iter().copied());
+        let times = &mut record.load.as_mut().unwrap().measured.spans.response_time;
+        times.record_n(350 * MS, 10);
         record
     }
 

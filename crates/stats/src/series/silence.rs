@@ -35,28 +35,43 @@ impl Silence {
 pub fn silences(record: &TrialRecord) -> Vec<Silence> {
     let Some(load) = &record.load else { return Vec::new() };
     let length = load.measured.duration_ns;
-    let is_one_stretch = record.slices.is_empty();
-    let inside = |window: &&Window| window.from_ns >= 0 && (window.from_ns as u64) < length;
-    let mut all: Vec<Silence> = Vec::new();
-    for window in load.windows.iter().filter(inside) {
-        let begin = window.from_ns as u64;
-        // A window of a slice ends with it, or goes on in the next slice.
-        let (first, end) =
-            if is_one_stretch { (0, length) } else { (begin, begin + window.duration_ns) };
+    let is_inside = |window: &&Window| window.from_ns >= 0 && (window.from_ns as u64) < length;
+    let inside: Vec<&Window> = load.windows.iter().filter(is_inside).collect();
+    if record.slices.is_empty() {
+        return in_one_stretch(&inside, 0, length as i64);
+    }
+    // A window of a slice ends with it, or goes on in the next slice.
+    inside.chunks(1).flat_map(|one| in_one_stretch(one, one[0].from_ns, end_of(one[0]))).collect()
+}
+
+/// The silences of windows that were measured in one stretch, from this instant to that one.
+fn in_one_stretch(windows: &[&Window], begin: i64, end: i64) -> Vec<Silence> {
+    let silence = |(from_ns, to_ns): (i64, i64)| Silence {
+        from_ns: from_ns.unsigned_abs(),
+        length_ns: from_ns.abs_diff(to_ns),
+        from_begin: from_ns <= begin,
+        to_end: to_ns >= end,
+    };
+    joined(windows.iter().copied()).into_iter().map(silence).collect()
+}
+
+/// Where a window ends, on the scale of its begin.
+fn end_of(window: &Window) -> i64 {
+    window.from_ns + window.duration_ns as i64
+}
+
+/// The begins and ends of the silences of windows that follow each other, in nanoseconds on the scale of
+/// the windows' begins. One that goes on in the next window is one.
+#[must_use]
+pub fn joined<'a>(windows: impl IntoIterator<Item = &'a Window>) -> Vec<(i64, i64)> {
+    let mut all: Vec<(i64, i64)> = Vec::new();
+    for window in windows {
         for silence in &window.silences {
-            let from_ns = begin + silence.from_ns;
-            let to_ns = from_ns + silence.length_ns;
+            let from_ns = window.from_ns + silence.from_ns as i64;
+            let to_ns = from_ns + silence.length_ns as i64;
             match all.last_mut() {
-                Some(last) if is_one_stretch && last.to_ns() == from_ns => {
-                    last.length_ns += silence.length_ns;
-                    last.to_end = to_ns >= end;
-                }
-                _ => all.push(Silence {
-                    from_ns,
-                    length_ns: silence.length_ns,
-                    from_begin: from_ns <= first,
-                    to_end: to_ns >= end,
-                }),
+                Some((_, end_ns)) if *end_ns == from_ns => *end_ns = to_ns,
+                _ => all.push((from_ns, to_ns)),
             }
         }
     }
