@@ -1,6 +1,6 @@
 //! `pippin compare` of two branches of a target: exit codes, and the user's checkout stays
 //! unchanged.
-use super::support::{self, Checkout, Outcome, plan};
+use super::support::{self, Checkout, Outcome, counted, plan};
 use pippin_testing::patience::in_time;
 
 pippin_testing::patient_tests!(
@@ -161,8 +161,7 @@ fn a_branch_that_does_not_start_has_no_result_and_says_why() {
 #[test]
 fn what_is_invalid_is_no_basis_for_a_comparison() {
     let checkout = Checkout::with_cheat("wrong-after:300", &["hello"]);
-    let load = "kind = \"closed\"\nconnections = 4\nrequests = 500\nwarm_up = \"none\"\n";
-    checkout.write("plans/plan.toml", &plan("hello", &["test/it"], load));
+    checkout.write("plans/plan.toml", &plan("hello", &["test/it"], &counted(4, 500)));
     checkout.pippin(&["run", "plan", "--install"]).exits(3);
     checkout
         .pippin(&["compare", "latest", "latest"])

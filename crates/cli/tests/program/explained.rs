@@ -5,7 +5,7 @@
 //! should. With `RECORD=1` their runs are kept in `tests/recorded/explained`, whatever Pippin said of
 //! them, if the host was calm. `make test` judges these recordings anew, by the same truths, and has
 //! model servers in virtual time (`pippin_stats::explain`).
-use super::support::{Checkout, cheat, plan};
+use super::support::{Checkout, cheat, counted, plan};
 use pippin_model::run::RunRecord;
 use pippin_model::trial::TrialRecord;
 use pippin_report::view::View;
@@ -53,21 +53,15 @@ struct Case {
     truth: Truth,
 }
 
-fn closed(connections: u32, seconds: u32) -> String {
+fn closed(connections: u32, seconds: u32, warm_up: &str) -> String {
     format!(
-        "kind = \"closed\"\nconnections = {connections}\nduration = \"{seconds}s\"\nwarm_up = \"500ms\"\n"
+        "kind = \"closed\"\nconnections = {connections}\nduration = \"{seconds}s\"\nwarm_up = \"{warm_up}\"\n"
     )
 }
 
-fn counted(connections: u32, requests: u32) -> String {
+fn sweep(connections: &str, seconds: u32, warm_up: &str) -> String {
     format!(
-        "kind = \"closed\"\nconnections = {connections}\nrequests = {requests}\nwarm_up = \"none\"\n"
-    )
-}
-
-fn sweep(connections: &str, seconds: u32) -> String {
-    format!(
-        "kind = \"sweep\"\nconnections = [{connections}]\nduration = \"{seconds}s\"\nwarm_up = \"300ms\"\n"
+        "kind = \"sweep\"\nconnections = [{connections}]\nduration = \"{seconds}s\"\nwarm_up = \"{warm_up}\"\n"
     )
 }
 
@@ -84,26 +78,23 @@ fn cases(mode: &'static str, truth: Truth, loads: [String; 3]) -> impl Iterator<
 }
 
 fn at_a_time(mode: &'static str, wanted: f64, requests: u32) -> impl Iterator<Item = Case> {
-    let loads = [counted(100, requests), closed(100, 4), sweep("1, 8, 32, 64", 2)];
+    let loads =
+        [counted(100, requests), closed(100, 4, "500ms"), sweep("1, 8, 32, 64", 2, "300ms")];
     cases(mode, Truth::AtATime(wanted), loads)
 }
 
 /// In one stretch; in slices whose length follows a warm-up that sees a stall; in slices of the
 /// shortest length.
 fn stalls() -> impl Iterator<Item = Case> {
-    let warm = |load: String| {
-        let (load, _) = load.split_once("warm_up").expect("a load with a warm-up");
-        format!("{load}warm_up = \"1500ms\"\n")
-    };
-    let loads = [counted(20, 120_000), warm(closed(20, 12)), warm(sweep("8, 32", 16))];
-    let mut cut = case("stalls", "cut", &closed(20, 12), Truth::CutStalls);
+    let loads = [counted(20, 120_000), closed(20, 12, "1500ms"), sweep("8, 32", 16, "1500ms")];
+    let mut cut = case("stalls", "cut", &closed(20, 12, "500ms"), Truth::CutStalls);
     cut.plan = format!("slice = \"100ms\"\n{}", cut.plan);
     cases("stalls", Truth::Stalls, loads).chain([cut])
 }
 
 /// A server with one processor, which another program uses too.
 fn shared_processor() -> impl Iterator<Item = Case> {
-    let loads = [counted(32, 1_500), closed(32, 4), sweep("8, 32", 2)];
+    let loads = [counted(32, 1_500), closed(32, 4, "500ms"), sweep("8, 32", 2, "300ms")];
     cases("works", Truth::SharedProcessor, loads).map(|mut case| {
         case.plan = case.plan.replace("share = true", "target = \"0\"\ngenerator = \"1\"");
         case
@@ -130,6 +121,13 @@ fn explanation(record: &RunRecord) -> Result<Explanation, String> {
     Ok(found)
 }
 
+/// The milliseconds between these two parts of a text.
+fn milliseconds(text: &str, before: &str, behind: &str) -> Option<f64> {
+    let (_, text) = text.split_once(before)?;
+    let (number, _) = text.split_once(&format!(" ms{behind}"))?;
+    number.parse().ok()
+}
+
 impl Truth {
     /// Whether this is said of the run; otherwise what is said instead.
     fn is_said(self, record: &RunRecord) -> Result<(), String> {
@@ -154,18 +152,15 @@ impl Truth {
             }
             Self::Stalls => {
                 // A slice that begins during a stall sees only the rest of it.
-                let length = found.text.split_once("It stands still for about ");
-                let length_ms: Option<f64> =
-                    length.and_then(|(_, rest)| rest.split_once(" ms every")?.0.parse().ok());
+                let length_ms = milliseconds(&found.text, "It stands still for about ", " every");
                 all_have("stalls")
                     && none_has("slow_connections")
                     && length_ms.is_some_and(|ms| (80.0..140.0).contains(&ms))
                     && !matches!(found.limit, Limit::AtATime { .. })
             }
             Self::CutStalls => {
-                let length = found.text.split_once("again and again, at least once for ");
-                let length_ms: Option<f64> =
-                    length.and_then(|(_, rest)| rest.split_once(" ms or longer")?.0.parse().ok());
+                let before = "It stands still again and again, at least once for ";
+                let length_ms = milliseconds(&found.text, before, " or longer");
                 all_have("stalls")
                     && none_has("slow_connections")
                     && length_ms.is_some_and(|ms| (50.0..140.0).contains(&ms))

@@ -1,11 +1,14 @@
 //! Targets that do not start, stop or stay up properly: each is named, the others continue, and no
 //! process survives.
-use super::support::{Checkout, Outcome, cheat, plan};
+use super::support::{Checkout, Outcome, cheat};
 use pippin_model::trial::{Stage, TrialRecord};
 use pippin_model::verdict::{Severity, Verdict};
+use pippin_testing::patience::in_time;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+
+pippin_testing::patient_tests!(a_target_that_crashes_under_load_is_named_with_its_last_words);
 
 /// Its first process ends when it is asked again after four loaded connections; its second one answers on.
 const ENDS_AFTER_THE_LOAD: &str = r#"
@@ -39,12 +42,7 @@ fn beside_a_good_one(mode: &str, expected_check: i32) -> (Outcome, Vec<TrialReco
     let check = checkout.pippin(&["targets", "check", "test/it", "--install"]);
     check.exits(expected_check);
     checkout.left_nothing();
-    // Long enough for those that crash after some requests, on a busy machine too.
-    let duration = if mode.starts_with("crashes-after") { "4s" } else { "300ms" };
-    let load = format!(
-        "kind = \"closed\"\nconnections = 4\nduration = \"{duration}\"\nwarm_up = \"none\"\n"
-    );
-    checkout.write("plans/plan.toml", &plan("hello", &["test/it", "test/good"], &load));
+    checkout.add_plan("plan", "hello", &["test/it", "test/good"]);
     let outcome = checkout.pippin(&["run", "plan", "--install"]);
     assert!(matches!(outcome.code, Some(0 | 3)), "the good one was measured: {outcome}");
     checkout.left_nothing();
@@ -166,7 +164,6 @@ fn a_target_that_daemonises_is_told_not_to() {
     fails_at(&trials, Stage::Start, "must stay in the foreground");
 }
 
-#[test]
 fn a_target_that_crashes_under_load_is_named_with_its_last_words() {
     let (check, trials, run) = beside_a_good_one("crashes-after:100", 1);
     check.says(&["test/it exited with code 70 while it was measured (log: panic: index out of range after 10"]);
@@ -180,15 +177,7 @@ fn a_target_that_crashes_under_load_is_named_with_its_last_words() {
     let [ended] = &trials[0].ended[..] else { panic!("{:?}", trials[0].ended) };
     assert!(ended.pid > 0 && !ended.name.is_empty(), "{ended:?}");
     // What other programs of this machine did meanwhile is said all the same.
-    let of_host = [
-        "other_programs",
-        "steal",
-        "cpu_shared",
-        "generator_stopped",
-        "generator_busy",
-        "generator_limit",
-        "held",
-    ];
+    let of_host = ["other_programs", "steal", "cpu_shared"];
     let serious: Vec<&str> = trials[0]
         .caveats
         .iter()
@@ -196,7 +185,8 @@ fn a_target_that_crashes_under_load_is_named_with_its_last_words() {
         .map(|caveat| caveat.id.as_str())
         .filter(|id| !of_host.contains(id))
         .collect();
-    assert_eq!(serious, ["server_ended"], "nothing else is blamed");
+    // A generator that stood still says so.
+    in_time(serious == ["server_ended"], || format!("nothing else is blamed: {serious:?}"));
 }
 
 #[test]

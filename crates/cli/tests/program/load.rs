@@ -11,6 +11,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pippin_testing::patient_tests!(
+    a_load_needs_no_epoll_pwait2,
+    a_rate_that_the_server_cannot_keep_is_invalid_and_waiting_counts,
+    a_search_ends_with_one_table_and_says_how_sure_it_is,
     devices_have_phases,
     connections_that_the_server_does_not_accept_are_told_of,
     a_short_listen_queue_is_named_as_the_reason_for_missing_connections,
@@ -410,18 +413,20 @@ fn poisson_arrivals_follow_their_seed() {
     assert!((120..=280).contains(&first.as_u64().unwrap()), "{first}");
 }
 
-#[test]
 fn a_rate_that_the_server_cannot_keep_is_invalid_and_waiting_counts() {
     // One at a time, 50 ms each: at most 20 a second.
     let server =
         spawn(Script::always(Answer::ok(b"hello").delay(Duration::from_millis(50)))).unwrap();
     let json = json(&server, &["-R", "30", "-c", "1", "-d", "1s"], &[3]);
     assert!(ids(&json).contains(&"rate_not_achieved"), "{:?}", ids(&json));
-    // One stall of the machine is in both maxima, but not in both medians. On a busy machine less than
-    // half of the requests may be answered: then the median of all is not known, and later still.
-    let service_ns = json["service_time"]["p50_ns"].as_u64().unwrap();
+    // One stall of the machine is in both maxima, but not in both medians. More than half of the
+    // requests are answered, else the median of all would not be known.
     let response_ns = json["response_time"]["p50_ns"].as_u64();
-    assert!(response_ns.is_none_or(|response_ns| response_ns > 3 * service_ns / 2), "{json}");
+    in_time(response_ns.is_some(), || json.to_string());
+    assert!(
+        response_ns.unwrap() > 3 * json["service_time"]["p50_ns"].as_u64().unwrap() / 2,
+        "{json}"
+    );
 }
 
 #[test]
@@ -491,7 +496,6 @@ fn one_after_the_other(per_s: u64) -> Running<Account> {
     spawn(Script::each(each)).unwrap()
 }
 
-#[test]
 fn a_search_ends_with_one_table_and_says_how_sure_it_is() {
     let server = one_after_the_other(200);
     let search = ["--objective", "p99<50ms, errors<1%", "-R", "190", "-c", "16", "-d", "1s"];
@@ -504,7 +508,9 @@ fn a_search_ends_with_one_table_and_says_how_sure_it_is() {
     if outcome.code == Some(0) {
         let (_, text) = outcome.stdout.split_once("Capacity: ").unwrap();
         let rate: f64 = text.split_whitespace().next().unwrap().replace(',', "").parse().unwrap();
-        assert!(text.contains("confirmed") && (1.0..=211.0).contains(&rate), "{outcome}");
+        assert!(text.contains("confirmed") && rate <= 211.0, "{outcome}");
+        // On a busy machine p99 may be too long at a rate that the server keeps.
+        in_time(rate >= 100.0, || outcome.to_string());
     }
 }
 
@@ -761,7 +767,6 @@ fn an_endless_stream_is_named() {
 }
 
 /// Kernels before Linux 5.11, and emulators.
-#[test]
 fn a_load_needs_no_epoll_pwait2() {
     use std::os::unix::process::CommandExt as _;
     let (server, folder) = (steady(), tempfile::tempdir().unwrap());
@@ -780,5 +785,6 @@ fn a_load_needs_no_epoll_pwait2() {
     let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
     // An answer may be awaited when the load ends.
     let [good, sent] = ["good", "sent"].map(|key| json["requests"][key].as_u64().unwrap());
-    assert!(good > 0 && sent <= good + 4 && json["errors"] == serde_json::json!({}), "{outcome}");
+    assert!(sent <= good + 4 && json["errors"] == serde_json::json!({}), "{outcome}");
+    in_time(good >= 90, || outcome.to_string());
 }

@@ -3,11 +3,17 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pippin_model::load::{Check, Connections, Request, StopRule, WarmUp};
+use pippin_testing::patience::in_time;
 use pippin_testing::scripted::{Answer, Script, spawn};
 
 use super::*;
 use crate::Gate;
 use crate::io::{Event, Handshake, Opening, Sending};
+
+pippin_testing::patient_tests!(
+    a_listener_that_panics_ends_the_load_and_is_told_no_more,
+    a_load_ends_although_a_worker_hangs,
+);
 
 /// What goes wrong in a thread.
 trait Fault {
@@ -154,7 +160,6 @@ fn a_worker_that_cannot_wait_ends_the_load() {
     assert!(result.measured.requests.good > 100);
 }
 
-#[test]
 fn a_listener_that_panics_ends_the_load_and_is_told_no_more() {
     let stop = AtomicBool::new(false);
     let told = AtomicU32::new(0);
@@ -167,7 +172,8 @@ fn a_listener_that_panics_ends_the_load_and_is_told_no_more() {
         let control = Control { on_window: Some(&listen), ..Control::new(&stop, &|_| true) };
         let (what, result) = run(&control);
         assert_eq!(what, "the coordinator or its listener panicked: nobody reads this");
-        assert!(result.measured.requests.good > 10 && !result.windows.is_empty());
+        assert!(!result.windows.is_empty());
+        in_time(result.measured.requests.good > 100, || format!("{:?}", result.measured.requests));
         assert_eq!(told.load(Ordering::Relaxed), 1);
     });
 }
@@ -209,14 +215,14 @@ impl Fault for Hangs {
     }
 }
 
-#[test]
 fn a_load_ends_although_a_worker_hangs() {
+    MAY_GO_ON.store(false, Ordering::Relaxed);
     let stop = AtomicBool::new(false);
     let short = |spec: &mut LoadSpec| spec.stop.duration_ns = Some(1_000_000_000);
     let (what, result) = died::<Faulty<Hangs>>(short, &Control::new(&stop, &|_| true));
     MAY_GO_ON.store(true, Ordering::Relaxed);
     assert_eq!(what, "1 of 2 threads did not end in time");
-    assert!(result.measured.requests.good > 10);
+    in_time(result.measured.requests.good > 100, || format!("{:?}", result.measured.requests));
 }
 
 #[test]

@@ -198,6 +198,13 @@ pub fn plan(workload: &str, targets: &[&str], profile: &str) -> String {
     )
 }
 
+/// The profile of a closed loop of so many requests, without a warm-up.
+pub fn counted(connections: u32, requests: u32) -> String {
+    format!(
+        "kind = \"closed\"\nconnections = {connections}\nrequests = {requests}\nwarm_up = \"none\"\n"
+    )
+}
+
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }

@@ -74,13 +74,8 @@ impl Hosts {
         let mut command = self.inside("c", "nats-server");
         let child = command.arg("-c").arg(config).stderr(Stdio::null()).spawn().unwrap();
         self.nats = Some(child);
-        let namespace = std::fs::File::open(format!("/run/netns/{}-c", self.id)).unwrap();
-        let listens = std::thread::spawn(move || {
-            // SAFETY: setns(2) changes only this thread, and the descriptor is open.
-            assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
-            until(|| TcpStream::connect((HUB, 4222)).is_ok())
-        });
-        assert!(listens.join().unwrap(), "nats-server does not listen");
+        let listens = in_hub(&self.id, || until(|| TcpStream::connect((HUB, 4222)).is_ok()));
+        assert!(listens, "nats-server does not listen");
     }
 
     /// Kills the server.
@@ -232,15 +227,20 @@ fn wire(id: &str) {
     }
 }
 
-/// A server in the hub that answers and counts each request. Its threads end with the test.
-fn serve(id: &str, requests: Arc<AtomicU64>) -> u16 {
+/// Does something in the network of the hub.
+fn in_hub<T: Send + 'static>(id: &str, what: impl FnOnce() -> T + Send + 'static) -> T {
     let namespace = std::fs::File::open(format!("/run/netns/{id}-c")).unwrap();
-    let listener = std::thread::spawn(move || {
+    let inside = std::thread::spawn(move || {
         // SAFETY: setns(2) changes only this thread, and the descriptor is open.
         assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
-        TcpListener::bind("0.0.0.0:0").unwrap()
+        what()
     });
-    let listener = listener.join().unwrap();
+    inside.join().unwrap()
+}
+
+/// A server in the hub that answers and counts each request. Its threads end with the test.
+fn serve(id: &str, requests: Arc<AtomicU64>) -> u16 {
+    let listener = in_hub(id, || TcpListener::bind("0.0.0.0:0").unwrap());
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {

@@ -8,7 +8,7 @@ mod processes;
 mod repository;
 mod scripted_host;
 
-pub use checkout::{Checkout, cheat, copy, plan};
+pub use checkout::{Checkout, cheat, copy, counted, plan};
 pub use hosts::{Hosts, SITE};
 pub use installed::{succeeds, virtual_environment};
 pub use namespace::{may_mount, with_mount};

@@ -95,6 +95,7 @@ fn an_open_loop_over_streams(io: IoChoice) {
     let requests = &result.measured.requests;
     let all = requests.good + requests.censored + requests.unsent;
     assert_eq!((all, errors(&result)), (500, vec![]));
+    in_time(requests.unsent == 0, || format!("{requests:?}"));
     assert!(requests.censored <= 16, "2 connections have 8 streams each: {requests:?}");
     in_time(requests.good > 480, || format!("{requests:?}"));
     let least = result.measured.spans.service_time.quantile_ns(0.0).unwrap();
