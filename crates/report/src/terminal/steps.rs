@@ -118,7 +118,7 @@ fn law_and_knee(page: &mut Page, sweep: &Sweep) {
     }
     if let Some(served) = sweep.served_at_a_time {
         let served = counted(served.round() as u64, "request");
-        page.paragraph("  ", &format!("Serves about {served} at a time."));
+        page.paragraph("  ", &format!("Serves about {served} at a time, or its rate is limited."));
     }
     if sweep.rises {
         page.paragraph("  ", RISES);

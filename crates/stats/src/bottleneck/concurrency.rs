@@ -11,6 +11,8 @@ pub(crate) const QUEUE: f64 = 2.0;
 /// How many times it must take where it is long and hardly any of it is a processor's, so that
 /// nothing but a queue makes it longer.
 pub(crate) const SHORT_QUEUE: f64 = 1.2;
+/// The least number of requests that is served at a time.
+const LEAST: f64 = 0.5;
 /// Throughputs that differ by at most this are flat.
 const FLAT: f64 = 0.10;
 
@@ -28,11 +30,12 @@ pub struct Load {
 }
 
 /// How many requests are served at a time, if answers take at least `queue` times the time in
-/// service, and as many times as many users are there as are in service.
+/// service, and as many times as many users are there as are in service. A number below a half is none:
+/// most of the time nothing is in service, so that it is not this that limits.
 #[must_use]
 pub fn inferred(load: &Load, queue: f64) -> Option<f64> {
     let served = load.throughput_per_s * load.unqueued_s;
-    (served > 0.0
+    (served >= LEAST
         && load.mean_service_s >= queue * load.unqueued_s
         && served <= load.connections / queue)
         .then_some(served)

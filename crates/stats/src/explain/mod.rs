@@ -190,6 +190,9 @@ fn limit(evidence: &Evidence) -> (Limit, String) {
 /// The part of the requests without a right answer from which the others say nothing about a limit.
 const MOSTLY_RIGHT: f64 = 0.01;
 
+/// The part of the users of a closed loop whose answers did not come until its end, from which the same is so.
+const MANY_HANG: f64 = 0.1;
+
 /// Nothing limits answers that do not come, and wrong ones may be cheap.
 fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
     let measured = evidence.measured()?;
@@ -200,8 +203,16 @@ fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
         );
         return Some((Limit::NoResult, text));
     }
-    let hanging = unanswered::count(measured) as f64 / measured.requests.sent.max(1) as f64;
-    let share = measured.error_fraction()?.max(hanging);
+    let hanging = unanswered::count(measured) as f64;
+    let users = evidence.users().filter(|_| evidence.is_closed_loop());
+    if users.is_some_and(|users| hanging >= MANY_HANG * users) {
+        let text = format!(
+            "{} of the users waited for an answer that never came, so nothing is said about what limits the others.",
+            percent(hanging / users?)
+        );
+        return Some((Limit::WrongAnswers, text));
+    }
+    let share = measured.error_fraction()?.max(hanging / measured.requests.sent.max(1) as f64);
     (share > MOSTLY_RIGHT.max(evidence.context.errors_allowed)).then(|| {
         let text = format!(
             "{} of the requests had no right answer, so nothing is said about what limits the others.",

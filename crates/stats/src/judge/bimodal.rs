@@ -115,7 +115,7 @@ pub fn judge_delayed_ack(evidence: &Evidence) -> Option<Caveat> {
     if !others_at_once && mean_bytes > SHORT_BODY {
         return None;
     }
-    let advice = "set TCP_NODELAY, or write head and body at once: the server writes its answer in pieces and waits for an acknowledgement that TCP delays by 40 ms";
+    let advice = "set TCP_NODELAY, or write head and body at once: a server that writes its answer in pieces waits for an acknowledgement, which TCP delays by 40 ms; a handler that waits for 40 ms looks the same";
     let seen = format!(
         "{} of the bodies came 38 to 47 ms after their head{}",
         percent(share),

@@ -17,6 +17,7 @@ use crate::judge::answer::Unknown;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
 use crate::judge::option_source::OptionSource;
 use crate::scalability::ladder;
+use crate::series::steady::has_slowed;
 
 /// The shortest load whose CPU use is judged. The kernel's counters tick in hundredths of a second,
 /// so a shorter time says nothing.
@@ -106,12 +107,15 @@ pub fn expected_delay(workload: &Workload, upstream_delay_ns: u64) -> Option<Spr
 /// Single requests may take this many times as long as the median of the load, by chance.
 const COLD: f64 = 1.5;
 
-/// The single requests of a trial, unless they were those of a cold server ([`Evidence::single`]).
+/// The single requests of a trial, unless they were those of another server than the load's
+/// ([`Evidence::single`]).
 pub(crate) fn single_of(record: &TrialRecord) -> Option<Single> {
-    let single = record.single?;
-    let under_load = record.load.as_ref()?.measured.spans.service_time.quantile_ns(0.5);
+    let (single, load) = (record.single?, record.load.as_ref()?);
+    let under_load = load.measured.spans.service_time.quantile_ns(0.5);
     let is_cold = under_load.is_some_and(|ns| single.median_ns as f64 > COLD * ns as f64);
-    (!is_cold).then_some(single)
+    let profile = &record.spec.profile;
+    let is_slower = !profile.schedule.sets_the_pace() && !profile.changes() && has_slowed(load);
+    (!is_cold && !is_slower).then_some(single)
 }
 
 /// A trial's record and its context.
@@ -202,7 +206,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// The single requests before the load. `None` if they took longer than those of the load: what
-    /// has the server for itself is not slower for that, so it was cold.
+    /// has the server for itself is not slower for that, so it was cold. `None`, too, if the server
+    /// has become slower since then, so that a single request would take longer now.
     #[must_use]
     pub fn single(&self) -> Option<Single> {
         single_of(self.record)
@@ -361,6 +366,12 @@ impl<'a> Evidence<'a> {
     #[must_use]
     pub fn senders(&self) -> Option<f64> {
         self.connections().map(|all| if self.is_broadcast() { 1.0 } else { all })
+    }
+
+    /// How many requests may be under way at one time; in a closed loop, its users.
+    #[must_use]
+    pub fn users(&self) -> Option<f64> {
+        self.senders().map(|senders| senders * f64::from(self.pipeline()))
     }
 
     /// Whether each message must come to every connection.

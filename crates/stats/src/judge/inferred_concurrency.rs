@@ -69,11 +69,13 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
     // Without CPU figures, only a known wait can tell a limit from a busy processor.
     let waits = is_waiting(evidence, load.throughput_per_s, load.unqueued_s)
         .unwrap_or(evidence.context.expected_delay.is_some());
+    // Without CPU figures, nothing is known of bursts.
+    if exceeds_a_burst(evidence) == Some(false) {
+        return None;
+    }
     let queue = least_queue(evidence);
     let do_all_wait = service.quantile_ns(WAITING)? as f64 >= queue * longest_alone_ns(evidence)?;
-    inferred(&load, queue)
-        .filter(|served| waits && do_all_wait && *served >= 0.5)
-        .map(|served| (load, served))
+    inferred(&load, queue).filter(|_| waits && do_all_wait).map(|served| (load, served))
 }
 
 /// The longest time of a request that is alone, or the usual one if the longest is unknown.
@@ -93,7 +95,24 @@ fn falls_behind(evidence: &Evidence) -> bool {
 pub(crate) fn least_queue(evidence: &Evidence) -> f64 {
     let is_long = evidence.single_ns().is_some_and(|ns| ns / 1e9 >= LONG_S);
     let is_idle = evidence.cores(Role::Target).is_some_and(|cores| cores <= LITTLE);
-    if is_long && is_idle { SHORT_QUEUE } else { QUEUE }
+    let is_short = is_long && is_idle && exceeds_a_burst(evidence) == Some(true);
+    if is_short { SHORT_QUEUE } else { QUEUE }
+}
+
+/// How many times the processor time of all users a request waits in bursts at the most: that of one
+/// burst, and of what it finds of the one before.
+const BURSTS: f64 = 1.5;
+
+/// Whether a quarter of the requests waits longer than in bursts. Users of a closed loop who are answered
+/// together send together, and then they wait for each other before a processor, however idle it is at
+/// other times. `None` without CPU use.
+pub(crate) fn exceeds_a_burst(evidence: &Evidence) -> Option<bool> {
+    if !evidence.is_saturating() {
+        return Some(true);
+    }
+    let slow_ns = evidence.measured()?.spans.service_time.quantile_ns(WAITING)? as f64;
+    let cpu_ns = 1e9 * evidence.cores(Role::Target)? / evidence.throughput_per_s()?;
+    Some(slow_ns - evidence.single_ns()? > BURSTS * evidence.users()? * cpu_ns)
 }
 
 /// `1 request`, `5 requests`.

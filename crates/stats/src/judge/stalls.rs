@@ -5,6 +5,7 @@ use pippin_model::trial::TrialRecord;
 use pippin_model::trial::slice::Slice;
 use pippin_model::verdict::{Caveat, Severity};
 
+use crate::bottleneck::bound::throttled;
 use crate::judge::evidence::{Evidence, caveat};
 use crate::series::quantile::median;
 use crate::series::silence::{Silence, silences};
@@ -40,6 +41,13 @@ const FEW_LONGER: f64 = 0.1;
 /// it. In a closed loop, at least this part of its users are caught.
 const MOST_CAUGHT: f64 = 2.0;
 const LEAST_CAUGHT: f64 = 0.5;
+/// Where the target stands still most of the time: the part of the users that each stall must catch, how
+/// many times as long as a stall the median of what it catches may take, and the fewest users of whom that
+/// says something. A few users may all have slow answers at one time by chance, and slow answers that
+/// began one after the other take longer than the time without answers.
+const NEARLY_ALL_CAUGHT: f64 = 0.75;
+const AS_LONG: f64 = 1.1;
+const FEWEST_USERS: f64 = 8.0;
 
 /// What is known of the stalls.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,21 +133,35 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 
 /// The stalls of a load: times in which nobody was answered although users waited, and which delayed
 /// about as many answers as wait at one time. Slow answers beside fast ones are none: others are
-/// answered meanwhile, or the time without answers is most of the load. `None` where the generator
-/// itself stood still, and for rates and users that change.
+/// answered meanwhile. Where the time without answers is most of the load, each of them must have
+/// delayed all users of a closed loop. `None` where the generator itself stood still, for a single
+/// user, whose slow answer would look the same, where the quota of a control group explains all, and for
+/// rates and users that change.
 #[must_use]
 pub fn find(evidence: &Evidence) -> Option<Stalls> {
     if evidence.profile().changes() || evidence.goes_beyond() || evidence.drops_connections() {
         return None;
     }
-    let stalled = long_ones(evidence)?;
+    if evidence.is_closed_loop() && evidence.users()? < 2.0 || waits_for_its_quota(evidence) {
+        return None;
+    }
+    let all = silences(evidence.record);
+    let silent_ns = all.iter().map(|silence| silence.length_ns).sum();
+    let is_mostly_silent = 2 * silent_ns > evidence.measured()?.duration_ns;
+    let shortest_ns = shortest(evidence, silent_ns)?;
+    // Without a warm-up, a load begins with a silence.
+    let is_cold = evidence.profile().warm_up == WarmUp::None;
+    let is_long = |silence: &Silence| {
+        silence.length_ns as f64 >= shortest_ns && !(is_cold && silence.from_ns == 0)
+    };
+    let stalled: Vec<Silence> = all.into_iter().filter(is_long).collect();
     let lengths = |of: &[Silence]| of.iter().map(|it| it.length_ns as f64).collect::<Vec<f64>>();
     let whole: Vec<Silence> = stalled.iter().filter(|stall| !stall.is_cut()).copied().collect();
     let all = lengths(&stalled);
     let typical_ns =
         median(&lengths(&whole)).unwrap_or_else(|| all.iter().copied().fold(0.0, f64::max));
     let seen = if whole.is_empty() { &all } else { &lengths(&whole) };
-    if !are_caught_by(evidence, &stalled, median(seen)?)?
+    if !are_caught_by(evidence, &stalled, median(seen)?, is_mostly_silent)?
         || has_stood_still(evidence, seen, stalled.len())?
     {
         return None;
@@ -155,6 +177,10 @@ pub fn find(evidence: &Evidence) -> Option<Stalls> {
     let (longest_ns, from_ns) = (longest.length_ns, longest.from_ns);
     // What a slice cuts is a part of a stall.
     let count = (all.iter().sum::<f64>() / typical_ns).round() as u64;
+    // How often it stands still is known only if slightly shorter stalls would have been seen too.
+    if are_alike && shortest_ns > (1.0 - ALIKE) * typical_ns {
+        return None;
+    }
     if are_alike && whole.len() >= FEWEST_WHOLE && count >= FEWEST as u64 {
         if takes_longer(evidence, typical_ns, typical_ns)? {
             return None;
@@ -238,41 +264,53 @@ fn in_a_row(record: &TrialRecord, stalled: &[Silence]) -> Vec<Silence> {
     rows.into_iter().map(|(row, _)| row).collect()
 }
 
-/// Silences that are too long for chance. None if there is silence most of the time: bursts of
-/// answers are then the rule.
-fn long_ones(evidence: &Evidence) -> Option<Vec<Silence>> {
+/// From which length on a silence is too long for chance, nanoseconds; `silent_ns` is how long all last together.
+fn shortest(evidence: &Evidence, silent_ns: u64) -> Option<f64> {
     let measured = evidence.measured()?;
-    let all = silences(evidence.record);
-    let silent_ns: u64 = all.iter().map(|silence| silence.length_ns).sum();
-    let left_ns = measured.duration_ns.checked_sub(2 * silent_ns)? + silent_ns;
+    let left_ns = measured.duration_ns.checked_sub(silent_ns)?;
     let per_ns = measured.answered.completed as f64 / left_ns.max(1) as f64;
     let median_ns = measured.spans.response_time.quantile_ns(0.5)? as f64;
     let least_ns = SHORTEST_NS.max(TIMES_MEDIAN * (median_ns + evidence.mean_think_ns()));
-    // Without a warm-up, a load begins with a silence.
-    let is_cold = evidence.profile().warm_up == WarmUp::None;
-    let is_long = |silence: &Silence| {
-        silence.length_ns as f64 >= least_ns
-            && silence.length_ns as f64 * per_ns >= ANSWERS
-            && !(is_cold && silence.from_ns == 0)
-    };
-    Some(all.into_iter().filter(is_long).collect())
+    Some(least_ns.max(ANSWERS / per_ns))
+}
+
+/// Whether the kernel says that the quota of the target's control group is what makes it stand still.
+fn waits_for_its_quota(evidence: &Evidence) -> bool {
+    throttled(evidence).is_some_and(|(throttled, all)| 2 * throttled > all)
 }
 
 /// Whether about as many answers took so long as the stalls must have caught: all users of a closed
 /// loop once each, or what was due meanwhile.
-fn are_caught_by(evidence: &Evidence, stalled: &[Silence], typical_ns: f64) -> Option<bool> {
+fn are_caught_by(
+    evidence: &Evidence,
+    stalled: &[Silence],
+    typical_ns: f64,
+    is_mostly_silent: bool,
+) -> Option<bool> {
     let measured = evidence.measured()?;
     let times = &measured.spans.response_time;
     let quick = times.fraction_at_or_below((CAUGHT * typical_ns) as u64)?;
     let caught = (1.0 - quick) * times.count() as f64;
     if !evidence.is_saturating() {
+        // Bursts of answers may be the rule.
+        if is_mostly_silent {
+            return Some(false);
+        }
         let total_ns: u64 = stalled.iter().map(|stall| stall.length_ns).sum();
         let due = measured.requests.scheduled as f64 / measured.duration_ns.max(1) as f64;
         return Some(caught <= MOST_CAUGHT * due * total_ns as f64);
     }
-    let users = evidence.senders()? * f64::from(evidence.pipeline());
+    let users = evidence.users()?;
     // What a stall at the end of its slice or of the load catches is never answered.
     let ended = stalled.iter().filter(|stall| !stall.to_end).count() as f64;
+    let of_caught_ns = times.quantile_ns(quick.midpoint(1.0))? as f64;
+    if is_mostly_silent
+        && (users < FEWEST_USERS
+            || caught < NEARLY_ALL_CAUGHT * users * ended
+            || of_caught_ns > AS_LONG * typical_ns)
+    {
+        return Some(false);
+    }
     Some(
         caught <= MOST_CAUGHT * users * stalled.len() as f64
             && (stalled.len() >= FEWEST || caught >= LEAST_CAUGHT * users * ended),
@@ -303,7 +341,7 @@ fn has_stood_still(evidence: &Evidence, lengths: &[f64], stalls: usize) -> Optio
 fn late_by_a_stop(evidence: &Evidence, length_ns: f64) -> Option<f64> {
     let measured = evidence.measured()?;
     let late = if evidence.is_saturating() {
-        LEAST_CAUGHT * evidence.senders()? * f64::from(evidence.pipeline())
+        LEAST_CAUGHT * evidence.users()?
     } else {
         let due = measured.requests.scheduled as f64 / measured.duration_ns.max(1) as f64;
         due * length_ns / 2.0
@@ -377,6 +415,20 @@ mod tests {
             found,
             "It stands still for about 100 ms every 1.00 s: 40 stalls of the same length"
         );
+    }
+
+    #[test]
+    fn how_often_it_stands_still_is_not_told_where_shorter_stalls_would_not_be_seen() {
+        let each_second: Vec<(usize, u64)> = (0..40).map(|nth| (nth * 5 / 2, 100)).collect();
+        let with_answers = |answers: u64| {
+            let mut record = with(&each_second);
+            record.load.as_mut().unwrap().measured.answered.completed = answers;
+            judged(judge, &record)
+        };
+        // 20 answers come in 72 ms, 82 ms, 103 ms.
+        assert!(with_answers(10_000).is_some());
+        assert_eq!(with_answers(8_800), None);
+        assert_eq!(with_answers(7_000), None);
     }
 
     /// In slices of 400 ms, an end cuts three of eleven.
@@ -535,8 +587,14 @@ mod tests {
         // Many more were slow than were under way.
         record.load.as_mut().unwrap().measured.spans.response_time.record_n(100 * MS, 1_000);
         assert_eq!(judged(judge, &record), None);
-        // It is silent most of the time.
+        // It is silent most of the time, and does not make all wait.
         let always: Vec<(usize, u64)> = (0..100).map(|nth| (nth, 203)).collect();
-        assert_eq!(judged(judge, &with(&always)), None);
+        let mut record = with(&always);
+        assert!(judged(judge, &record).is_some());
+        let times = &mut record.load.as_mut().unwrap().measured.spans.response_time;
+        *times = Histogram::new();
+        times.record_n(2 * MS, 100_000);
+        times.record_n(203 * MS, 700);
+        assert_eq!(judged(judge, &record), None);
     }
 }

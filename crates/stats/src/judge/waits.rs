@@ -83,6 +83,7 @@ pub fn find(evidence: &Evidence) -> Option<Waiting> {
     let per_s = evidence.throughput_per_s()?;
     let is_idle = cpu_bound(evidence).is_none()
         && !services_bound(evidence)
+        && inferred_concurrency::exceeds_a_burst(evidence) == Some(true)
         && is_waiting(evidence, per_s, alone_ns / 1e9) == Some(true);
     is_idle.then_some(Waiting {
         alone_ns: shown_ns as u64,

@@ -88,6 +88,31 @@ pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<
         .collect()
 }
 
+/// How many times as many answers as now came in an earlier window, if the target has slowed down since.
+const FASTER: f64 = 1.5;
+/// Standard deviations of the number of answers that chance adds in one window of many.
+const BY_CHANCE: f64 = 4.0;
+
+/// Whether answers came faster before than in the newer half of the measured part: in a window of its
+/// older half, or of the warm-up, half as many again, and more than chance explains (a Poisson
+/// variable's variance is its mean).
+#[must_use]
+pub fn has_slowed(load: &LoadResult) -> bool {
+    let half_ns = i64::try_from(load.measured.duration_ns / 2).unwrap_or(i64::MAX);
+    let (newer, older): (Vec<&Window>, Vec<&Window>) =
+        load.windows.iter().partition(|window| window.from_ns >= half_ns);
+    let answers: u64 = newer.iter().map(|window| window.completed).sum();
+    let duration_ns: u64 = newer.iter().map(|window| window.duration_ns).sum();
+    if duration_ns == 0 {
+        return false;
+    }
+    let now_per_ns = answers as f64 / duration_ns as f64;
+    older.iter().any(|window| {
+        let limit = FASTER * now_per_ns * window.duration_ns as f64;
+        window.completed as f64 > limit + BY_CHANCE * limit.sqrt()
+    })
+}
+
 /// Answers that came in the measured part, whichever part of the load their requests belong to.
 /// Bytes are counted in the same way. Without windows, the answers of the headline.
 #[must_use]

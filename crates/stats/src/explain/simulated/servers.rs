@@ -1,6 +1,6 @@
 //! Servers of known truth.
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::world::{MS, Request, SECOND, Server, Truth};
 
@@ -188,6 +188,32 @@ pub(super) fn row_lock() -> Truth {
             }
         })
     })
+}
+
+/// An event loop whose every so many-th request blocks it for so long.
+pub(super) fn blocking_loop(every: u64, blocks_ns: u64, cpu_ns: u64) -> Truth {
+    Truth::new(move || {
+        let mut one = Slots::new(1);
+        Box::new(move |request: Request| {
+            let blocks = request.nth % every == every - 1;
+            one.serve(request.at, if blocks { blocks_ns } else { cpu_ns })
+        })
+    })
+}
+
+/// An event loop in which all requests wait for timers at the same time. Those of a millisecond end
+/// together, and then it works on one after the other.
+pub(super) fn coarse_timers(cpu_ns: u64, wait_ns: u64) -> Truth {
+    let truth = Truth::new(move || {
+        let mut ended = BTreeMap::<u64, u64>::new();
+        Box::new(move |request: Request| {
+            let ends = (request.at + wait_ns).next_multiple_of(MS);
+            let with_it = ended.entry(ends).or_default();
+            *with_it += 1;
+            ends + *with_it * cpu_ns
+        })
+    });
+    Truth { cpu_ns, ..truth }
 }
 
 /// Answers only some.
