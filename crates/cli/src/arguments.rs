@@ -316,14 +316,14 @@ pub struct RunArguments {
 )]
 pub struct CiArguments {
     /// The branch to compare with, at the commit where this checkout left it. By default the one that
-    /// a variable of continuous integration names, or origin/main.
+    /// a variable of continuous integration names, or the default branch of origin, or origin/main.
     #[arg(long, value_name = "REVISION")]
     pub base: Option<String>,
     /// Whose pippin.toml says how the base is built and started: its own, or that of this checkout.
     /// Workload and plan are always those of the checkout.
     #[arg(long, value_name = "WHOSE", value_enum, default_value_t)]
     pub base_file: BaseFile,
-    /// End after this time, decided or not.
+    /// End after this time, decided or not. The first 5 starts are made in any case.
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = values::length)]
     pub length: Time,
     /// Of comparisons of a commit with itself, the share that may fail.

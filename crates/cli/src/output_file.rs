@@ -101,13 +101,25 @@ fn waiting(pipe: File) -> io::Result<File> {
     }
 }
 
-/// Refuses a file that cannot be written. `flag` is the flag that names it. `-` is always accepted.
-/// Nothing is left behind, and a file that exists is not changed.
+/// What has standard output for a file of this name.
+const STDOUT_TOO: [&str; 3] = ["--json", "--timeseries", "--samples"];
+
+/// Refuses a file that cannot be written. `flag` is the flag that names it. Nothing is left behind, and a
+/// file that exists is not changed.
 ///
 /// # Errors
-/// If its folder does not exist, it is a folder itself, or the system does not let it be written.
+/// If its folder does not exist, it is a folder itself, the system does not let it be written, or it is `-`
+/// and the flag has no form for standard output.
 pub fn must_be_writable(flag: &str, file: Option<&Path>) -> Result<(), CliError> {
-    let Some(file) = file.filter(|file| file.as_os_str() != "-") else { return Ok(()) };
+    let Some(file) = file else { return Ok(()) };
+    if file.as_os_str() == "-" {
+        return match STDOUT_TOO.contains(&flag) {
+            true => Ok(()),
+            false => {
+                Err(CliError::User(format!("{flag}: name a file, or /dev/stdout instead of `-`")))
+            }
+        };
+    }
     let refuse = |why: String| Err(CliError::User(format!("{flag}: {why}")));
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
@@ -117,6 +129,44 @@ pub fn must_be_writable(flag: &str, file: Option<&Path>) -> Result<(), CliError>
         return refuse(format!("{} is a folder; name a file", file.display()));
     }
     attempt(file).or_else(|error| refuse(format!("cannot write {}: {error}", file.display())))
+}
+
+/// Refuses that one file is named twice: what is written first would be lost, or what is read. Pipes and
+/// devices may be.
+///
+/// # Errors
+/// If two flags name one file.
+pub fn must_differ(files: &[(&str, Option<&Path>)]) -> Result<(), CliError> {
+    let named = files.iter().filter_map(|(flag, file)| {
+        file.filter(|file| file.as_os_str() != "-").map(|file| (*flag, real(file)))
+    });
+    let mut seen: Vec<(&str, PathBuf)> = Vec::new();
+    for (flag, file) in named {
+        if let Some((other, _)) = seen.iter().find(|(_, known)| *known == file) {
+            let both = if *other == flag {
+                format!("{flag} twice")
+            } else {
+                format!("{other} and {flag}")
+            };
+            return Err(CliError::User(format!(
+                "{both}: {} is one file; name another, because one would overwrite the other",
+                file.display()
+            )));
+        }
+        if file.metadata().map_or(true, |found| found.is_file()) {
+            seen.push((flag, file));
+        }
+    }
+    Ok(())
+}
+
+/// The name without links and dots. A file that does not exist yet has that of its folder.
+fn real(file: &Path) -> PathBuf {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    file.canonicalize().unwrap_or_else(|_| {
+        let folder = folder.unwrap_or_else(|| Path::new(".")).canonicalize();
+        folder.ok().zip(file.file_name()).map_or_else(|| file.into(), |(at, name)| at.join(name))
+    })
 }
 
 /// Opens the file for writing. One that did not exist is removed again.
@@ -155,8 +205,27 @@ mod tests {
         assert!(said(folder.path()).ends_with(" is a folder; name a file"));
         assert!(said(&folder.path().join("no/x")).starts_with("--junit: there is no folder "));
         assert!(said(Path::new("/proc/pippin.xml")).starts_with("--junit: cannot write /proc/"));
-        assert_eq!(said(Path::new("-")), "");
+        assert!(said(Path::new("-")).contains("/dev/stdout"));
+        assert!(must_be_writable("--json", Some(Path::new("-"))).is_ok());
         assert_eq!(said(Path::new("/dev/null")), "");
+    }
+
+    #[test]
+    fn one_file_is_not_named_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a.json"), folder.path().join("b.json"));
+        let dotted = folder.path().join("./a.json");
+        let both = |one: &Path, other: &Path| {
+            must_differ(&[("--json", Some(one)), ("--junit", None), ("--html", Some(other))])
+        };
+        let error = both(&file, &dotted).unwrap_err().to_string();
+        assert!(error.starts_with("--json and --html: ") && error.contains("a.json"), "{error}");
+        assert!(both(&file, &link).is_ok());
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(both(&file, &link).is_err());
+        assert!(both(Path::new("/dev/null"), Path::new("/dev/null")).is_ok());
+        assert!(both(Path::new("-"), &file).is_ok());
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! `pippin ci`: the project's targets as they are in this checkout, compared with those of its base,
 //! until every change is decided or the time is over.
-use pippin_lab::target::place::Place;
 use pippin_lab::target::revision::Repository;
 use pippin_model::plan::{Plan, PlanOptions};
 use pippin_model::run::RunState;
@@ -13,16 +12,17 @@ use pippin_stats::interval::anytime::{FEWEST_STARTS, Levels};
 use std::time::{Duration, Instant};
 
 use super::base::Checkout;
-use super::compare::measured::{Deciding, Decision, Patience, tell_missing};
+use super::compare::measured::{Deciding, Decision, Patience, no_result, tell_missing};
 use super::compare::sides::{Side, Sides};
 use super::compare::table::conclude;
 use super::copies::{Copying, plan_of, targets_of};
-use super::gates::files_must_be_writable;
+use super::gates::{files_must_be_writable, files_of, remove_files};
 use super::run::{RunOptions, folder, write_page};
 use super::{Shared, base, catalog, init, place};
 use crate::arguments::CiArguments;
 use crate::exit::{self, CliError};
 use crate::output::say;
+use crate::output_file::must_differ;
 
 /// The plan that is taken if there is one of this name.
 const PLAN: &str = "ci";
@@ -30,6 +30,9 @@ const PLAN: &str = "ci";
 pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
+    let [junit, summary] = files_of(&arguments.gates);
+    let json = ("--json", arguments.json.file.as_deref());
+    must_differ(&[("--store", shared.store.as_deref()), json, junit, summary])?;
     let labels = arguments.labels.labels()?;
     let since = Instant::now();
     let place = place()?;
@@ -94,10 +97,12 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
     let view = View::of(&record);
     write_page(shared, &view, None, &folder)?;
     if record.state == RunState::Interrupted {
+        remove_files(&arguments.gates);
         return Ok(exit::INTERRUPTED);
     }
     if before.ids.iter().filter(|id| tell_missing(&record, id)).count() > 0 {
-        say(how_to_build(&place));
+        say(how_to_build(&base.name));
+        remove_files(&arguments.gates);
         return Ok(exit::LAB_FAILURE);
     }
     // What the checkout broke fails the gates.
@@ -105,6 +110,7 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
         now.ids.iter().filter(|id| tell_missing(&record, id)).cloned().collect();
     let mut compared = sides.compared(&record, view);
     compared.comparison.targets.retain(|target| !lost.contains(&target.b));
+    compared.missing = lost.iter().map(|id| (id.clone(), no_result(&record, id))).collect();
     compared.comparison.only_a.extend(lost);
     conclude(&decision, &compared)
 }
@@ -158,10 +164,9 @@ fn without_project() -> CliError {
     ))
 }
 
-/// What to write where the base cannot be built.
-fn how_to_build(place: &Place) -> String {
+/// What to do where the base cannot be built or started.
+fn how_to_build(base: &str) -> String {
     format!(
-        "the base is built in a folder of its own, which holds only what git tracks. What else it needs, `build` in {} makes:\n  [target.NAME]\n  build = [\"npm ci\"]\n  command = \"node server.js\"",
-        place.root().join(FILE).display()
+        "the base {base} is built and started in a folder of its own, which holds only what git tracks, by its own {FILE}; `--base-file checkout` takes the one of this checkout. What else it needs, `build` makes there, for example:\n  [target.NAME]\n  build = [\"npm ci\"]\n  command = \"node server.js\""
     )
 }

@@ -15,6 +15,7 @@ use pippin_store::StoreError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::Shared;
 use super::revision_bases::{RevisionBases, is_named};
@@ -189,8 +190,25 @@ pub struct GateReport<'a> {
 /// # Errors
 /// If one cannot be written.
 pub fn files_must_be_writable(arguments: &GateArguments) -> Result<(), CliError> {
-    must_be_writable("--junit", arguments.junit.as_deref())?;
-    must_be_writable("--summary", arguments.summary.as_deref())
+    files_of(arguments).into_iter().try_for_each(|(flag, file)| must_be_writable(flag, file))
+}
+
+/// The files of gates with their flags.
+pub fn files_of(arguments: &GateArguments) -> [(&'static str, Option<&Path>); 2] {
+    [("--junit", arguments.junit.as_deref()), ("--summary", arguments.summary.as_deref())]
+}
+
+/// Removes the files of gates, because there is no outcome: those of an earlier run are not this one's.
+pub fn remove_files(arguments: &GateArguments) {
+    let files = files_of(arguments).into_iter().filter_map(|(_, file)| file);
+    for file in files.filter(|file| file.is_file()) {
+        if let Err(error) = std::fs::remove_file(file) {
+            say(format_args!(
+                "cannot remove {}, which an earlier run wrote: {error}",
+                file.display()
+            ));
+        }
+    }
 }
 
 /// Prints the outcome of each gate and writes the files. Returns the exit code. The lines go to

@@ -49,7 +49,7 @@ use std::time::Duration;
 
 use self::request::LoadRequests;
 use self::samples::Samples;
-use super::gates::{Gates, files_must_be_writable};
+use super::gates::{Gates, files_must_be_writable, files_of};
 use super::nats::settings;
 use super::revision_bases::RevisionBases;
 use super::run::keep_digest;
@@ -60,7 +60,7 @@ use crate::fail_fast::FailFast;
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output::say;
-use crate::output_file::{all_written, must_be_writable, write};
+use crate::output_file::{all_written, must_be_writable, must_differ, write};
 use crate::progress;
 use crate::signals;
 use crate::values;
@@ -74,6 +74,18 @@ pub fn run(shared: &Shared, arguments: &LoadArguments) -> Result<u8, CliError> {
     must_be_writable("--timeseries", arguments.outlets.timeseries.as_deref())?;
     files_must_be_writable(&arguments.gates)?;
     let samples = Samples::from_arguments(arguments)?;
+    let [junit, summary] = files_of(&arguments.gates);
+    must_differ(&[
+        ("--requests", arguments.files.requests.as_deref()),
+        ("--urls-from-file", arguments.files.urls_from_file.as_deref()),
+        ("--store", shared.store.as_deref()),
+        ("--json", arguments.json.file.as_deref()),
+        ("--html", arguments.html.as_deref()),
+        ("--timeseries", arguments.outlets.timeseries.as_deref()),
+        ("--samples", arguments.samples.as_deref()),
+        junit,
+        summary,
+    ])?;
     let (mut base, host) = base_of(arguments, &asked)?;
     if host.is_none() {
         await_greeting(&mut base);

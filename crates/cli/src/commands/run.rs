@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::fleet::{self, Loads};
-use super::gates::{Gates, files_must_be_writable};
+use super::gates::{Gates, files_must_be_writable, files_of};
 use super::nats::{Settings, settings};
 use super::revision_bases::{RevisionBases, To};
 use super::{Shared, catalog, consent, place, reference};
@@ -35,13 +35,16 @@ use crate::exit::{self, CliError};
 use crate::live::Subject;
 use crate::outlets::Outlets;
 use crate::output;
-use crate::output_file::{self, all_written};
+use crate::output_file::{self, all_written, must_differ};
 use crate::progress;
 use crate::signals;
 
 pub fn run(shared: &Shared, arguments: &RunArguments) -> Result<u8, CliError> {
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
+    let [junit, summary] = files_of(&arguments.gates);
+    let json = ("--json", arguments.json.file.as_deref());
+    must_differ(&[("--store", shared.store.as_deref()), json, junit, summary])?;
     let labels = arguments.labels.labels()?;
     let place = place()?;
     let catalog = catalog(&place)?;

@@ -146,5 +146,26 @@ fn a_base_that_cannot_start_ends_it_at_once() {
     commit(folder.path(), "made by hand");
     git(folder.path(), &["branch", "-f", "main"]);
     std::fs::write(folder.path().join(".gitignore"), "made/\nmore/\n").unwrap();
-    ci(folder.path(), &[]).exits(4).says(&["own/shop@main", "no result", "build = [\"npm ci\"]"]);
+    let files = [folder.path().join("j.xml"), folder.path().join("s.md")];
+    for file in &files {
+        std::fs::write(file, "of an earlier run").unwrap();
+    }
+    ci(folder.path(), &["--junit", "j.xml", "--summary", "s.md"]).exits(4).says(&[
+        "own/shop@main",
+        "no result",
+        "build = [\"npm ci\"]",
+        "--base-file checkout",
+    ]);
+    assert!(files.iter().all(|file| !file.exists()));
+}
+
+#[test]
+fn a_checkout_that_cannot_start_fails_each_gate_once() {
+    let folder = repository("fail_if = [\"memory > 10% vs base\", \"cpu > 90% vs base\"]");
+    std::fs::write(folder.path().join("server.py"), "raise SystemExit('boom')\n").unwrap();
+    commit(folder.path(), "it is broken");
+    let outcome = ci(folder.path(), &["--for", "5s"]);
+    outcome.exits(1).says(&["gate FAILED", "not measured: no result: start: "]);
+    let all = outcome.to_string();
+    assert!(!all.contains("UNDECIDED") && all.matches("gate FAILED").count() == 2, "{all}");
 }

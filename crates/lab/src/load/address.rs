@@ -54,16 +54,20 @@ impl Url {
         let error = |why: &str| {
             LabError::User(format!("`{text}`: {why}; write it like http://127.0.0.1:8080/path"))
         };
-        let (is_https, is_websocket, rest) = match text.split_once("://") {
-            Some(("http", rest)) => (false, false, rest),
-            Some(("https", rest)) => (true, false, rest),
-            Some(("ws", rest)) => (false, true, rest),
-            Some(("wss", rest)) => (true, true, rest),
+        // What looks like a scheme behind the host belongs to the path or the query.
+        let with_scheme =
+            text.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']));
+        let scheme = with_scheme.map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let rest = with_scheme.map_or(text, |(_, rest)| rest);
+        let (is_https, is_websocket) = match scheme.as_deref() {
+            // Without one, as browsers and curl take it.
+            Some("http") | None => (false, false),
+            Some("https") => (true, false),
+            Some("ws") => (false, true),
+            Some("wss") => (true, true),
             Some(_) => return Err(error("only http, https, ws and wss URLs can be loaded")),
-            // As browsers and curl take it.
-            None => (false, false, text),
         };
-        let here = if text.contains("://") { None } else { on_this_machine(rest) };
+        let here = if scheme.is_some() { None } else { on_this_machine(rest) };
         let rest = here.as_deref().unwrap_or(rest);
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
@@ -75,7 +79,15 @@ impl Url {
                 "a user in the URL is not sent; use -H 'Authorization: ...'"
             }));
         }
+        let usual = if is_https { 443 } else { 80 };
         let (host, port) = match authority.rsplit_once(':') {
+            Some((host, _)) if host.contains(':') && !host.ends_with(']') => {
+                return Err(error(
+                    "an address of IPv6 stands in brackets, as in http://[::1]:8080/",
+                ));
+            }
+            // An empty port is the scheme's (RFC 3986 section 3.2.3).
+            Some((host, "")) => (host, usual),
             Some((host, port)) if !port.contains(']') => (
                 host,
                 port.parse()
@@ -83,7 +95,7 @@ impl Url {
                     .filter(|port| *port > 0)
                     .ok_or_else(|| error("its port is not a number from 1 to 65535"))?,
             ),
-            _ => (authority, if is_https { 443 } else { 80 }),
+            _ => (authority, usual),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
@@ -93,7 +105,7 @@ impl Url {
         if !target.is_ascii() || target.bytes().any(|byte| byte <= b' ' || byte == 127) {
             return Err(error("its path must be percent-encoded ASCII"));
         }
-        let (authority, host) = (authority.into(), host.into());
+        let (authority, host) = (authority.trim_end_matches(':').into(), host.into());
         Ok(Self { is_https, is_websocket, authority, host, port, target })
     }
 
@@ -330,6 +342,27 @@ mod tests {
         }
         assert_eq!(Url::parse("127.0.0.1").unwrap().host, "127.0.0.1");
         assert!(Url::parse(":99999").is_err());
+    }
+
+    #[test]
+    fn schemes_have_no_case_an_empty_port_is_the_usual_one_and_queries_may_hold_urls() {
+        let read = |text: &str| {
+            let Url { is_https, host, port, authority, target, .. } = Url::of_any(text).unwrap();
+            (is_https, host, port, authority, target)
+        };
+        let of = |https, host: &str, port, authority: &str, target: &str| {
+            (https, host.to_string(), port, authority.to_string(), target.to_string())
+        };
+        assert_eq!(read("HTTP://a:1/x"), of(false, "a", 1, "a:1", "/x"));
+        assert_eq!(read("Https://a/"), of(true, "a", 443, "a", "/"));
+        assert_eq!(read("http://a:/x"), of(false, "a", 80, "a", "/x"));
+        assert_eq!(read("a:1/x?u=http://b.c/"), of(false, "a", 1, "a:1", "/x?u=http://b.c/"));
+        assert_eq!(read("[::1]:1/x"), of(false, "::1", 1, "[::1]:1", "/x"));
+        assert_eq!(read("http://[::1]:/x"), of(false, "::1", 80, "[::1]", "/x"));
+        for text in ["::1:8080/x", "http://::1/", "http://fe80::1:80/"] {
+            let error = Url::of_any(text).unwrap_err().to_string();
+            assert!(error.contains("stands in brackets"), "{text}: {error}");
+        }
     }
 
     #[test]

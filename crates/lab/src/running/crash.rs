@@ -27,7 +27,8 @@ impl Crash {
     /// one.
     pub fn note(self, load: Option<&LoadResult>, record: &mut TrialRecord) {
         if let Some(Ended { pid, name, at_unix_ns, end }) = self.ended {
-            let after_ns = load.map(|load| at_unix_ns.saturating_sub(load.started_unix_ns));
+            // Before what is measured began, there is no such time.
+            let after_ns = load.and_then(|load| at_unix_ns.checked_sub(load.started_unix_ns));
             record.ended = vec![EndedProcess { pid, name, after_ns }];
             record.server_end = Some(end);
         }

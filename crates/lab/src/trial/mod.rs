@@ -392,7 +392,7 @@ fn ended_process(ended: &Ended, started_ns: u64) -> EndedProcess {
     EndedProcess {
         pid: ended.server.pid,
         name: ended.server.name.clone(),
-        after_ns: Some(ended.at_ns.saturating_sub(started_ns)),
+        after_ns: ended.at_ns.checked_sub(started_ns),
     }
 }
 

@@ -30,8 +30,8 @@ pub struct Load {
 }
 
 /// How many requests are served at a time, if answers take at least `queue` times the time in
-/// service, and as many times as many users are there as are in service. A number below a half is none:
-/// most of the time nothing is in service, so that it is not this that limits.
+/// service, and as many times as many users are there as are in service. Below a half, the time in service
+/// does not explain the throughput.
 #[must_use]
 pub fn inferred(load: &Load, queue: f64) -> Option<f64> {
     let served = load.throughput_per_s * load.unqueued_s;

@@ -20,6 +20,7 @@ use crate::bottleneck::bound::{
 use crate::judge::answer::found;
 use crate::judge::evidence::{percent, single_of};
 use crate::judge::inferred_concurrency::{at_a_time, least_queue, limit as concurrency_limit};
+use crate::judge::no_result::{IN_WARM_UP, ended_in_warm_up};
 use crate::judge::{
     Context, Evidence, SHORTEST_USAGE_NS, accepts_slowly, generator_busy, host, near_ceiling,
     rate_not_achieved, slow_connections, stalls, time_goes, unanswered, waits,
@@ -82,10 +83,14 @@ pub fn explain(trials: &[&TrialRecord], context: &Context, price: Option<&Price>
     let measured: Vec<&TrialRecord> = by_goodput(trials);
     if measured.is_empty() {
         let failure = trials.iter().find_map(|record| record.failure.as_ref());
-        let text = failure.map_or_else(
-            || "No result: no load was applied.".into(),
-            |f| format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message),
-        );
+        let was_stopped = |record: &&&TrialRecord| ended_in_warm_up(&Evidence { record, context });
+        let without = match trials.iter().find(was_stopped) {
+            Some(_) => format!("No result: {IN_WARM_UP}."),
+            None => "No result: no load was applied.".into(),
+        };
+        let text = failure.map_or(without, |f| {
+            format!("No result: failed at stage `{}`: {}.", f.stage.name(), f.message)
+        });
         return Explanation { limit: Limit::NoResult, text };
     }
     let long = long_enough(&measured);
@@ -174,7 +179,13 @@ fn limit(evidence: &Evidence) -> (Limit, String) {
     if let Some(certain) = certain {
         return certain;
     }
-    let fitting = [by_processor(evidence), by_service(evidence), by_concurrency(evidence)];
+    let processor = by_processor(evidence);
+    if processor.is_none()
+        && let Some(hanging) = by_hanging(evidence)
+    {
+        return hanging;
+    }
+    let fitting = [processor, by_service(evidence), by_concurrency(evidence)];
     let mut fitting: Vec<(Limit, String)> = fitting.into_iter().flatten().collect();
     match fitting.len() {
         0 => by_rate(evidence)
@@ -190,9 +201,6 @@ fn limit(evidence: &Evidence) -> (Limit, String) {
 /// The part of the requests without a right answer from which the others say nothing about a limit.
 const MOSTLY_RIGHT: f64 = 0.01;
 
-/// The part of the users of a closed loop whose answers did not come until its end, from which the same is so.
-const MANY_HANG: f64 = 0.1;
-
 /// Nothing limits answers that do not come, and wrong ones may be cheap.
 fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
     let measured = evidence.measured()?;
@@ -203,19 +211,33 @@ fn by_answers(evidence: &Evidence) -> Option<(Limit, String)> {
         );
         return Some((Limit::NoResult, text));
     }
-    let hanging = unanswered::count(measured) as f64;
-    let users = evidence.users().filter(|_| evidence.is_closed_loop());
-    if users.is_some_and(|users| hanging >= MANY_HANG * users) {
-        let text = format!(
-            "{} of the users waited for an answer that never came, so nothing is said about what limits the others.",
-            percent(hanging / users?)
-        );
-        return Some((Limit::WrongAnswers, text));
-    }
-    let share = measured.error_fraction()?.max(hanging / measured.requests.sent.max(1) as f64);
+    let hanging = unanswered::count(measured) as f64 / measured.requests.sent.max(1) as f64;
+    let share = measured.error_fraction()?.max(hanging);
     (share > MOSTLY_RIGHT.max(evidence.context.errors_allowed)).then(|| {
         let text = format!(
             "{} of the requests had no right answer, so nothing is said about what limits the others.",
+            percent(share)
+        );
+        (Limit::WrongAnswers, text)
+    })
+}
+
+/// The part of the users of a closed loop who wait for answers that never come, from which nothing is said
+/// about what limits the target.
+const MANY_HANG: f64 = 0.1;
+
+/// Where many users of a closed loop got no more answers: what the others got says nothing of a limit, unless the
+/// processors are full.
+fn by_hanging(evidence: &Evidence) -> Option<(Limit, String)> {
+    let comes_and_goes = evidence.profile().schedule.user_stages().is_some();
+    if !evidence.is_closed_loop() || comes_and_goes {
+        return None;
+    }
+    let hanging = unanswered::count(evidence.measured()?) as f64;
+    let share = (hanging / (evidence.users()? * evidence.stretches())).min(1.0);
+    (share >= MANY_HANG).then(|| {
+        let text = format!(
+            "{} of the users waited for an answer that never came, so nothing is said about what limits the target.",
             percent(share)
         );
         (Limit::WrongAnswers, text)

@@ -7,6 +7,7 @@
 //! | `servers` | servers of known truth |
 //! | `causes` | what must be said of each cause, and what must not |
 //! | `sentences` | the sentences about limits that no cause has, and each limit on a disturbed host |
+mod alike;
 mod causes;
 mod sentences;
 mod servers;

@@ -472,19 +472,15 @@ fn by_starts(
     levels: Levels,
     seen: impl Fn() -> String,
 ) -> Result<Standing, Reason> {
+    let made = || pippin_model::text::units::counted(starts.len() as u64, "start");
     match anytime::side(starts, levels) {
         Some(Side::Within) => Ok(Standing::Passed),
         Some(Side::Beyond) => Ok(Standing::Failed),
         None if starts.len() < anytime::FEWEST_STARTS => Err(Reason::new(
             Doubt::TooFewStarts,
-            format!(
-                "{} of at least {}, {}",
-                pippin_model::text::units::counted(starts.len() as u64, "start"),
-                anytime::FEWEST_STARTS,
-                seen()
-            ),
+            format!("{} of at least {}, {}", made(), anytime::FEWEST_STARTS, seen()),
         )),
-        None => Err(Reason::new(Doubt::TooNear, seen())),
+        None => Err(Reason::new(Doubt::TooNear, format!("{}, {}", made(), seen()))),
     }
 }
 

@@ -6,6 +6,7 @@ use pippin_model::verdict::Severity;
 
 use crate::judge::answer::{Answer, Unknown};
 use crate::judge::evidence::{Evidence, caveat, whole};
+use crate::judge::no_result::ended_in_warm_up;
 use crate::series::quantile::median;
 use crate::series::steady::measured_windows;
 
@@ -19,6 +20,9 @@ const SECOND_NS: u64 = 900_000_000;
 /// loops, which use connections as needed, or to loads with fewer requests than connections.
 pub fn judge(evidence: &Evidence) -> Answer {
     let load = evidence.needs_load()?;
+    if ended_in_warm_up(evidence) {
+        return Ok(None);
+    }
     let counts = load.measured.connections;
     let asked = counts.asked;
     if !evidence.profile().schedule.uses_all_connections()

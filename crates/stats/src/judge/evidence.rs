@@ -17,7 +17,7 @@ use crate::judge::answer::Unknown;
 use crate::judge::answer_size::{AnswerSize, sizes_by_target};
 use crate::judge::option_source::OptionSource;
 use crate::scalability::ladder;
-use crate::series::steady::has_slowed;
+use crate::series::steady::slowed;
 
 /// The shortest load whose CPU use is judged. The kernel's counters tick in hundredths of a second,
 /// so a shorter time says nothing.
@@ -106,6 +106,8 @@ pub fn expected_delay(workload: &Workload, upstream_delay_ns: u64) -> Option<Spr
 
 /// Single requests may take this many times as long as the median of the load, by chance.
 const COLD: f64 = 1.5;
+/// A server that answered so many times as much before is another one now.
+const FASTER: f64 = 1.5;
 
 /// The single requests of a trial, unless they were those of another server than the load's
 /// ([`Evidence::single`]).
@@ -113,9 +115,16 @@ pub(crate) fn single_of(record: &TrialRecord) -> Option<Single> {
     let (single, load) = (record.single?, record.load.as_ref()?);
     let under_load = load.measured.spans.service_time.quantile_ns(0.5);
     let is_cold = under_load.is_some_and(|ns| single.median_ns as f64 > COLD * ns as f64);
+    (!is_cold && !is_slower(record)).then_some(single)
+}
+
+/// Whether the target of a closed loop answered more before than now, although its users did not change.
+fn is_slower(record: &TrialRecord) -> bool {
     let profile = &record.spec.profile;
-    let is_slower = !profile.schedule.sets_the_pace() && !profile.changes() && has_slowed(load);
-    (!is_cold && !is_slower).then_some(single)
+    let has_slowed = |load| slowed(load, FASTER).is_some();
+    !profile.schedule.sets_the_pace()
+        && !profile.changes()
+        && record.load.as_ref().is_some_and(has_slowed)
 }
 
 /// A trial's record and its context.
@@ -206,8 +215,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// The single requests before the load. `None` if they took longer than those of the load: what
-    /// has the server for itself is not slower for that, so it was cold. `None`, too, if the server
-    /// has become slower since then, so that a single request would take longer now.
+    /// has the server for itself is not slower for that, so it was cold. `None`, too, if the server of
+    /// a closed loop has become slower since then, so that a single request would take longer now.
     #[must_use]
     pub fn single(&self) -> Option<Single> {
         single_of(self.record)
@@ -218,7 +227,7 @@ impl<'a> Evidence<'a> {
     /// queueing. A broadcast to one connection cannot stand for one to many.
     #[must_use]
     pub fn single_ns(&self) -> Option<f64> {
-        if self.is_broadcast() {
+        if self.is_broadcast() || is_slower(self.record) {
             return None;
         }
         let single = self.single().map(|single| single.median_ns as f64);

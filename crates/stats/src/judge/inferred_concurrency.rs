@@ -4,12 +4,12 @@ use pippin_model::host::usage::Role;
 use pippin_model::text::units::{counted, format_count, format_ns};
 use pippin_model::verdict::{Caveat, Severity};
 
-use crate::bottleneck::bound::{cpu_bound, is_waiting, services_bound};
+use crate::bottleneck::bound::{cpu_bound, given_cores, is_waiting, services_bound};
 use crate::bottleneck::concurrency::{Load, QUEUE, SHORT_QUEUE, inferred};
 use crate::judge::answer::found;
 use crate::judge::evidence::{Evidence, caveat, whole};
 use crate::judge::{accepts_slowly, rate_not_achieved};
-use crate::series::steady::arriving_per_s;
+use crate::series::steady::{arriving_per_s, slowed};
 
 /// The name of the upstream's figure for the most requests that waited in it at one time.
 const UPSTREAM_PEAK: &str = "upstream_peak_waiting";
@@ -70,7 +70,7 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
     let waits = is_waiting(evidence, load.throughput_per_s, load.unqueued_s)
         .unwrap_or(evidence.context.expected_delay.is_some());
     // Without CPU figures, nothing is known of bursts.
-    if exceeds_a_burst(evidence) == Some(false) {
+    if exceeds_bursts(evidence) == Some(false) {
         return None;
     }
     let queue = least_queue(evidence);
@@ -80,7 +80,7 @@ pub(crate) fn limit(evidence: &Evidence) -> Option<(Load, f64)> {
 
 /// The longest time of a request that is alone, or the usual one if the longest is unknown.
 fn longest_alone_ns(evidence: &Evidence) -> Option<f64> {
-    let single = evidence.record.single.filter(|single| single.requests >= FEWEST_ALONE);
+    let single = evidence.single().filter(|single| single.requests >= FEWEST_ALONE);
     single.map(|single| single.longest_ns as f64).or_else(|| evidence.single_ns())
 }
 
@@ -95,24 +95,38 @@ fn falls_behind(evidence: &Evidence) -> bool {
 pub(crate) fn least_queue(evidence: &Evidence) -> f64 {
     let is_long = evidence.single_ns().is_some_and(|ns| ns / 1e9 >= LONG_S);
     let is_idle = evidence.cores(Role::Target).is_some_and(|cores| cores <= LITTLE);
-    let is_short = is_long && is_idle && exceeds_a_burst(evidence) == Some(true);
+    let is_steady = evidence.load().is_some_and(|load| slowed(load, STEADY).is_none());
+    let is_short = is_long && is_idle && is_steady && exceeds_bursts(evidence) == Some(true);
     if is_short { SHORT_QUEUE } else { QUEUE }
 }
 
-/// How many times the processor time of all users a request waits in bursts at the most: that of one
-/// burst, and of what it finds of the one before.
+/// A target that answered so many times as much before may take longer now without any queue.
+const STEADY: f64 = 1.1;
+/// A request waits at the most for so many times the processor time of all users: they are the burst
+/// with which it came, and half of one that is not worked off.
 const BURSTS: f64 = 1.5;
 
-/// Whether a quarter of the requests waits longer than in bursts. Users of a closed loop who are answered
-/// together send together, and then they wait for each other before a processor, however idle it is at
-/// other times. `None` without CPU use.
-pub(crate) fn exceeds_a_burst(evidence: &Evidence) -> Option<bool> {
+/// Whether the slowest quarter of the requests waits longer than bursts explain. Users of a closed loop who
+/// are answered together send together, and then they wait for each other before the processors,
+/// however idle these are at other times. `None` without CPU use or single requests.
+pub(crate) fn exceeds_bursts(evidence: &Evidence) -> Option<bool> {
     if !evidence.is_saturating() {
         return Some(true);
     }
     let slow_ns = evidence.measured()?.spans.service_time.quantile_ns(WAITING)? as f64;
     let cpu_ns = 1e9 * evidence.cores(Role::Target)? / evidence.throughput_per_s()?;
-    Some(slow_ns - evidence.single_ns()? > BURSTS * evidence.users()? * cpu_ns)
+    let burst_ns = evidence.users()? * cpu_ns / at_once(evidence)?;
+    Some(slow_ns - evidence.single_ns()? > BURSTS * burst_ns)
+}
+
+/// On how many processors the target works at one time: at least as many as its busiest thread has a part
+/// of its work.
+fn at_once(evidence: &Evidence) -> Option<f64> {
+    let target = evidence.usage()?.roles.get(&Role::Target)?;
+    let busiest = target.busiest_threads.as_ref().and_then(|threads| threads.first().copied());
+    let threads = busiest.filter(|busiest| *busiest > 0.0).zip(target.cores);
+    let threads = threads.map_or(1.0, |(busiest, cores)| cores / busiest);
+    Some(threads.min(given_cores(evidence)?).max(1.0))
 }
 
 /// `1 request`, `5 requests`.

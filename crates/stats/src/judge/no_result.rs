@@ -26,6 +26,9 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 /// capacity.
 pub fn judge_silence(evidence: &Evidence) -> Answer {
     let measured = evidence.needs_measured()?;
+    if ended_in_warm_up(evidence) {
+        return Ok(Some(caveat("no_answers", Severity::Invalid, IN_WARM_UP.into(), AGAIN)));
+    }
     let has_begun = measured.by_connection.with_head_only > 0;
     let more = if has_begun { ": heads came, no answer ended" } else { "" };
     let seen = || format!("0 complete answers to {} requests sent{more}", measured.requests.sent);
@@ -41,11 +44,24 @@ pub fn judge_silence(evidence: &Evidence) -> Answer {
 /// Whether the load was stopped before its end.
 pub fn judge_interruption(evidence: &Evidence) -> Option<Caveat> {
     let load = evidence.load().filter(|load| load.interrupted)?;
+    if ended_in_warm_up(evidence) {
+        return None;
+    }
     let seen = format!(
         "stopped after {:.1} s of the measured part",
         load.measured.duration_ns as f64 / 1e9
     );
-    Some(caveat("interrupted", Severity::Suspect, seen, "run it again to its end"))
+    Some(caveat("interrupted", Severity::Suspect, seen, AGAIN))
+}
+
+const AGAIN: &str = "run it again to its end";
+/// What is known of a load that was stopped in its warm-up.
+pub(crate) const IN_WARM_UP: &str = "it was stopped in its warm-up, so nothing was measured";
+
+/// Whether the load was stopped before anything was measured. Then its counts are no zeroes.
+pub(crate) fn ended_in_warm_up(evidence: &Evidence) -> bool {
+    let load = evidence.load();
+    load.is_some_and(|load| load.interrupted && load.measured.duration_ns == 0)
 }
 
 #[cfg(test)]
@@ -69,6 +85,22 @@ mod tests {
         let found = judged(judge, &record).unwrap();
         assert_eq!(found.severity, Severity::Invalid);
         assert!(found.evidence.contains("`ready`: no answer within 20 s"));
+    }
+
+    #[test]
+    fn a_load_that_was_stopped_in_its_warm_up_says_so_and_nothing_else() {
+        let mut record = ExampleTrial::hello().build();
+        let load = record.load.as_mut().unwrap();
+        load.interrupted = true;
+        load.measured = pippin_model::result::Measured {
+            connections: pippin_model::result::ConnectionCounts { asked: 10, ..Default::default() },
+            ..Default::default()
+        };
+        load.windows.clear();
+        let all = crate::judge::judge_trial(&record, &crate::judge::Context::default());
+        let doubts = all.iter().filter(|caveat| caveat.severity > Severity::Note);
+        let doubts: Vec<&str> = doubts.map(|caveat| caveat.evidence.as_str()).collect();
+        assert!(doubts[0] == IN_WARM_UP && !all.iter().any(|it| it.id == "connections_missing"));
     }
 
     #[test]

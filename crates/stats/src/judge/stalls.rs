@@ -41,12 +41,12 @@ const FEW_LONGER: f64 = 0.1;
 /// it. In a closed loop, at least this part of its users are caught.
 const MOST_CAUGHT: f64 = 2.0;
 const LEAST_CAUGHT: f64 = 0.5;
-/// Where the target stands still most of the time: the part of the users that each stall must catch, how
-/// many times as long as a stall the median of what it catches may take, and the fewest users of whom that
-/// says something. A few users may all have slow answers at one time by chance, and slow answers that
-/// began one after the other take longer than the time without answers.
+/// Where the target stands still most of the time: the part of the users whom a stall catches, at least.
 const NEARLY_ALL_CAUGHT: f64 = 0.75;
+/// ... how many times as long as a stall the median of what it catches takes, at most: slow answers that
+/// began one after the other take longer than the time without answers.
 const AS_LONG: f64 = 1.1;
+/// ... and the fewest users: a few may all have slow answers at one time by chance.
 const FEWEST_USERS: f64 = 8.0;
 
 /// What is known of the stalls.
@@ -133,16 +133,17 @@ pub fn judge(evidence: &Evidence) -> Option<Caveat> {
 
 /// The stalls of a load: times in which nobody was answered although users waited, and which delayed
 /// about as many answers as wait at one time. Slow answers beside fast ones are none: others are
-/// answered meanwhile. Where the time without answers is most of the load, each of them must have
-/// delayed all users of a closed loop. `None` where the generator itself stood still, for a single
-/// user, whose slow answer would look the same, where the quota of a control group explains all, and for
-/// rates and users that change.
+/// answered meanwhile. Where the time without answers is most of the load, stalls must have delayed
+/// three of four users of a closed loop who are not in step. `None` where the generator itself stood still,
+/// for a single user, whose slow answer would look the same, where the quota of a control group explains
+/// short stalls, and for rates and users that change.
 #[must_use]
 pub fn find(evidence: &Evidence) -> Option<Stalls> {
     if evidence.profile().changes() || evidence.goes_beyond() || evidence.drops_connections() {
         return None;
     }
-    if evidence.is_closed_loop() && evidence.users()? < 2.0 || waits_for_its_quota(evidence) {
+    // Pipelined requests of one connection wait for each other.
+    if evidence.is_closed_loop() && evidence.senders()? * f64::from(evidence.streams()) < 2.0 {
         return None;
     }
     let all = silences(evidence.record);
@@ -171,16 +172,16 @@ pub fn find(evidence: &Evidence) -> Option<Stalls> {
         times <= 1.0 + ALIKE && (stall.is_cut() || times >= 1.0 - ALIKE)
     };
     let alike = stalled.iter().filter(is_alike).count();
-    let are_alike = stalled.len() >= FEWEST && alike as f64 >= MOST_ALIKE * stalled.len() as f64;
+    // How often it stands still is known only if slightly shorter stalls would have been seen too.
+    let are_alike = stalled.len() >= FEWEST
+        && alike as f64 >= MOST_ALIKE * stalled.len() as f64
+        && shortest_ns <= (1.0 - ALIKE) * typical_ns
+        && !waits_for_its_quota(evidence);
     let stood = in_a_row(evidence.record, &stalled);
     let longest = stood.iter().max_by_key(|stall| stall.length_ns)?;
     let (longest_ns, from_ns) = (longest.length_ns, longest.from_ns);
     // What a slice cuts is a part of a stall.
     let count = (all.iter().sum::<f64>() / typical_ns).round() as u64;
-    // How often it stands still is known only if slightly shorter stalls would have been seen too.
-    if are_alike && shortest_ns > (1.0 - ALIKE) * typical_ns {
-        return None;
-    }
     if are_alike && whole.len() >= FEWEST_WHOLE && count >= FEWEST as u64 {
         if takes_longer(evidence, typical_ns, typical_ns)? {
             return None;
@@ -274,6 +275,13 @@ fn shortest(evidence: &Evidence, silent_ns: u64) -> Option<f64> {
     Some(least_ns.max(ANSWERS / per_ns))
 }
 
+/// Whether users may be in step with each other, so that a slow request of each comes at one time: those who
+/// have no think time begin together, and take the same steps or requests in turn.
+fn are_in_step(evidence: &Evidence) -> bool {
+    evidence.has_kinds_of_requests()
+        || evidence.measured().is_some_and(|measured| measured.steps.len() > 1)
+}
+
 /// Whether the kernel says that the quota of the target's control group is what makes it stand still.
 fn waits_for_its_quota(evidence: &Evidence) -> bool {
     throttled(evidence).is_some_and(|(throttled, all)| 2 * throttled > all)
@@ -306,6 +314,7 @@ fn are_caught_by(
     let of_caught_ns = times.quantile_ns(quick.midpoint(1.0))? as f64;
     if is_mostly_silent
         && (users < FEWEST_USERS
+            || are_in_step(evidence)
             || caught < NEARLY_ALL_CAUGHT * users * ended
             || of_caught_ns > AS_LONG * typical_ns)
     {

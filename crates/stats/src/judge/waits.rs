@@ -1,12 +1,15 @@
 //! NOTE: requests wait, although the processors do not.
 use pippin_model::host::usage::Role;
 use pippin_model::text::units::format_ns;
-use pippin_model::trial::TrialRecord;
 use pippin_model::verdict::{Caveat, Severity};
 
 use crate::bottleneck::bound::{cpu_bound, given_cores, is_waiting, processors, services_bound};
+use crate::judge::answer::found;
 use crate::judge::evidence::{Evidence, caveat};
 use crate::judge::inferred_concurrency::{self, FEWEST_ALONE};
+use crate::judge::rate_not_achieved;
+use crate::series::quantile::median;
+use crate::series::steady::measured_windows;
 
 /// How many times as long as alone the median answer takes.
 pub(crate) const TIMES: f64 = 3.0;
@@ -71,19 +74,20 @@ pub fn find(evidence: &Evidence) -> Option<Waiting> {
     let times = &evidence.measured()?.spans.service_time;
     let now_ns = times.quantile_ns(0.5)? as f64;
     let waits = |alone: f64, now: f64| now >= TIMES * alone && now >= alone + LONGER_NS;
-    let slow = |record: &TrialRecord| {
-        let single = record.single.filter(|single| single.requests >= FEWEST_ALONE)?;
+    let slow = || {
+        let single = evidence.single().filter(|single| single.requests >= FEWEST_ALONE)?;
         let slow_ns = times.quantile_ns(SLOWER)? as f64;
         let is_of_one_kind = !evidence.has_kinds_of_requests();
         let longest_ns = single.longest_ns as f64;
         (is_of_one_kind && waits(longest_ns, slow_ns)).then_some((longest_ns, slow_ns, true))
     };
     let typical = waits(alone_ns, now_ns).then_some((alone_ns, now_ns, false));
-    let (shown_ns, now_ns, only_some) = typical.or_else(|| slow(evidence.record))?;
+    let (shown_ns, now_ns, only_some) = typical.or_else(slow)?;
     let per_s = evidence.throughput_per_s()?;
     let is_idle = cpu_bound(evidence).is_none()
         && !services_bound(evidence)
-        && inferred_concurrency::exceeds_a_burst(evidence) == Some(true)
+        && inferred_concurrency::exceeds_bursts(evidence) == Some(true)
+        && !gets_slower(evidence)
         && is_waiting(evidence, per_s, alone_ns / 1e9) == Some(true);
     is_idle.then_some(Waiting {
         alone_ns: shown_ns as u64,
@@ -94,12 +98,30 @@ pub fn find(evidence: &Evidence) -> Option<Waiting> {
     })
 }
 
+/// How many times as long as in the older half of the load the windows' p90 is in the newer half, so that
+/// the target became slower.
+const SLOWER_NOW: f64 = 1.25;
+
+/// Whether the target becomes slower at a rate that it keeps, or with users who think. Then what a request
+/// took alone says nothing of it.
+fn gets_slower(evidence: &Evidence) -> bool {
+    if evidence.is_saturating() || found(rate_not_achieved::judge(evidence)).is_some() {
+        return false;
+    }
+    let windows = evidence.load().into_iter().flat_map(measured_windows);
+    let times = windows.filter_map(|window| window.response_p90_ns.map(|ns| ns as f64));
+    let times: Vec<f64> = times.collect();
+    let (older, newer) = times.split_at(times.len() / 2);
+    let medians = median(older).zip(median(newer));
+    medians.is_some_and(|(older, newer)| newer >= SLOWER_NOW * older)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::judge::test::judged;
     use pippin_model::example::ExampleTrial;
-    use pippin_model::trial::Single;
+    use pippin_model::trial::{Single, TrialRecord};
 
     fn with(alone_ms: u64, now_ms: f64, cores: f64) -> TrialRecord {
         let mut record =

@@ -88,29 +88,55 @@ pub fn measured_rates(load: &LoadResult, count: impl Fn(&Window) -> u64) -> Vec<
         .collect()
 }
 
-/// How many times as many answers as now came in an earlier window, if the target has slowed down since.
-const FASTER: f64 = 1.5;
-/// Standard deviations of the number of answers that chance adds in one window of many.
+/// Standard deviations of the number of answers that chance adds in one part of many.
 const BY_CHANCE: f64 = 4.0;
 
-/// Whether answers came faster before than in the newer half of the measured part: in a window of its
-/// older half, or of the warm-up, half as many again, and more than chance explains (a Poisson
-/// variable's variance is its mean).
+/// Answers of a target that has slowed down, per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slowed {
+    /// In the best part of the warm-up and of the older half of the measured part.
+    pub before_per_s: f64,
+    /// In the best part of the newer half.
+    pub now_per_s: f64,
+}
+
+/// Windows are joined until they last so long, nanoseconds, and twice as long as nearly all answers take:
+/// those of a pool come many at a time.
+const LEAST_PART_NS: u64 = 500_000_000;
+const TIMES_P90: u64 = 2;
+
+/// Whether at least so many `times` as many answers came before as in the newer half of the measured
+/// part: the best part of its older half or of the warm-up is compared with the best one of the newer
+/// half, and must have more than chance explains (a Poisson variable's variance is its mean). `None`, too,
+/// if the load is too short to tell.
 #[must_use]
-pub fn has_slowed(load: &LoadResult) -> bool {
+pub fn slowed(load: &LoadResult, times: f64) -> Option<Slowed> {
     let half_ns = i64::try_from(load.measured.duration_ns / 2).unwrap_or(i64::MAX);
-    let (newer, older): (Vec<&Window>, Vec<&Window>) =
-        load.windows.iter().partition(|window| window.from_ns >= half_ns);
-    let answers: u64 = newer.iter().map(|window| window.completed).sum();
-    let duration_ns: u64 = newer.iter().map(|window| window.duration_ns).sum();
-    if duration_ns == 0 {
-        return false;
+    let p90_ns = load.measured.spans.response_time.quantile_ns(0.9).unwrap_or(0);
+    let least_ns = LEAST_PART_NS.max(TIMES_P90 * p90_ns);
+    let mut windows: Vec<&Window> = load.windows.iter().collect();
+    windows.sort_by_key(|window| window.from_ns);
+    let (older, newer) = windows.split_at(windows.partition_point(|it| it.from_ns < half_ns));
+    let per_ns = |(answers, duration_ns): (u64, u64)| answers as f64 / duration_ns as f64;
+    let now_per_ns = parts(newer, least_ns).into_iter().map(per_ns).reduce(f64::max)?;
+    let faster = parts(older, least_ns).into_iter().filter(|(answers, duration_ns)| {
+        let limit = times * now_per_ns * *duration_ns as f64;
+        *answers as f64 > limit + BY_CHANCE * limit.sqrt()
+    });
+    let before_per_ns = faster.map(per_ns).reduce(f64::max)?;
+    Some(Slowed { before_per_s: before_per_ns * 1e9, now_per_s: now_per_ns * 1e9 })
+}
+
+/// Windows joined to parts of at least this length: answers and nanoseconds of each. What is left over is no part.
+fn parts(windows: &[&Window], least_ns: u64) -> Vec<(u64, u64)> {
+    let (mut all, mut part) = (Vec::new(), (0, 0));
+    for window in windows {
+        part = (part.0 + window.completed, part.1 + window.duration_ns);
+        if part.1 >= least_ns {
+            all.push(std::mem::take(&mut part));
+        }
     }
-    let now_per_ns = answers as f64 / duration_ns as f64;
-    older.iter().any(|window| {
-        let limit = FASTER * now_per_ns * window.duration_ns as f64;
-        window.completed as f64 > limit + BY_CHANCE * limit.sqrt()
-    })
+    all
 }
 
 /// Answers that came in the measured part, whichever part of the load their requests belong to.

@@ -222,12 +222,17 @@ pub fn tell_missing(record: &RunRecord, id: &TargetId) -> bool {
     if has_result(record, id) {
         return false;
     }
+    output::say(format_args!("{id}: {}", no_result(record, id)));
+    true
+}
+
+/// That there is no result of a target, and why if that is known.
+pub fn no_result(record: &RunRecord, id: &TargetId) -> String {
     let unavailable = record.header.targets.get(id).and_then(|info| info.unavailable.clone());
     let mut trials = trials_of(record, std::slice::from_ref(id)).into_iter();
     let why = unavailable.or_else(|| trials.find_map(|trial| trial.failure));
     let why = why.map_or(String::new(), |why| format!(": {}: {}", why.stage.name(), why.message));
-    output::say(format_args!("{id}: no result{why}"));
-    true
+    format!("no result{why}")
 }
 
 /// What tells the copies from two revisions apart. `a/b` and `a-b` have the same label. So does a branch

@@ -27,14 +27,14 @@ use pippin_lab::target::revision::Repository;
 use pippin_model::verdict::gate::Gate;
 use std::path::Path;
 
-use super::gates::files_must_be_writable;
+use super::gates::{files_must_be_writable, files_of};
 use super::meaning::Meaning;
 use super::{Shared, place};
 use crate::arguments::load::{HostArguments, Http2Arguments, ShapeArguments, TlsArguments};
 use crate::arguments::request::RequestArguments;
 use crate::arguments::{CompareArguments, GateArguments};
 use crate::exit::CliError;
-use crate::output_file::must_be_writable;
+use crate::output_file::{must_be_writable, must_differ};
 use given::is_url;
 
 pub fn run(shared: &Shared, mut arguments: CompareArguments) -> Result<u8, CliError> {
@@ -44,6 +44,10 @@ pub fn run(shared: &Shared, mut arguments: CompareArguments) -> Result<u8, CliEr
     files_must_be_writable(&arguments.gates)?;
     arguments.json.must_be_writable()?;
     must_be_writable("--html", arguments.html.as_deref())?;
+    let [junit, summary] = files_of(&arguments.gates);
+    let html = ("--html", arguments.html.as_deref());
+    let json = ("--json", arguments.json.file.as_deref());
+    must_differ(&[("--store", shared.store.as_deref()), json, html, junit, summary])?;
     if let Some(values) = scan::asked(arguments)? {
         return scan::run(shared, arguments, values);
     }

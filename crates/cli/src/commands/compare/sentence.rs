@@ -101,10 +101,8 @@ fn words(verb: &str, noun: &str, by: f64, (low, high): (f64, f64)) -> String {
         (_, false) => "more",
     };
     let (by, low, high) = (by.abs() * 100.0, low * 100.0, high * 100.0);
-    format!(
-        "{verb} {}{by:.1} % ({low:.1} to {high:.1}) {how} {noun}",
-        if noun == P99 { "a " } else { "" }
-    )
+    let by = format!("{by:.1} % ({low:.1} to {high:.1}) {how}");
+    if noun == P99 { format!("{verb} a {P99} that is {by}") } else { format!("{verb} {by} {noun}") }
 }
 
 /// The least whole percentage that is not below this; tenths below 1 %.
@@ -189,7 +187,7 @@ mod tests {
         ];
         assert_eq!(
             write(&target(all), "main", "HEAD"),
-            "HEAD needs 10.0 % (8.0 to 12.0) less CPU time per request than main; it answers 10.0 % (8.0 to 12.0) fewer requests/s; it has a 40.0 % (30.0 to 50.0) higher p99 response time."
+            "HEAD needs 10.0 % (8.0 to 12.0) less CPU time per request than main; it answers 10.0 % (8.0 to 12.0) fewer requests/s; it has a p99 response time that is 40.0 % (30.0 to 50.0) higher."
         );
         let none = write(&target(vec![]), "main", "HEAD");
         assert!(

@@ -7,6 +7,7 @@ use pippin_model::target::TargetId;
 use pippin_report::view::View;
 use pippin_stats::compare::{Comparison, Difference, Origin};
 use pippin_stats::gate::Planned;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::slice;
 
@@ -14,6 +15,7 @@ use super::measured::{Deciding, Decision, Patience, tell_missing, trials_of, wit
 use super::table::{Compared, conclude};
 use crate::arguments::CompareArguments;
 use crate::commands::Shared;
+use crate::commands::gates::remove_files;
 use crate::exit::{self, CliError};
 use crate::output::print;
 
@@ -91,9 +93,11 @@ impl Sides {
             print(b"\n")?;
         }
         if record.state == RunState::Interrupted {
+            remove_files(&arguments.gates);
             return Ok(exit::INTERRUPTED);
         }
         if self.ids().filter(|id| tell_missing(&record, id)).count() > 0 {
+            remove_files(&arguments.gates);
             return Ok(exit::LAB_FAILURE);
         }
         conclude(&decision, &Compared { is_shown, ..self.compared(&record, view) })
@@ -115,6 +119,7 @@ impl Sides {
             a_planned: Planned::from_record(record),
             b_planned: Planned::from_record(record),
             lost: Vec::new(),
+            missing: BTreeMap::new(),
             // An interrupted run does not get here.
             unfinished: Vec::new(),
             comparison: Comparison { targets, only_a: Vec::new(), only_b: Vec::new() },

@@ -10,7 +10,7 @@ use pippin_stats::gate::Planned;
 use pippin_store::StoreError;
 use std::path::Path;
 
-use super::measured::Decision;
+use super::measured::{Decision, no_result};
 use super::table::{Compared, conclude};
 use crate::arguments::CompareArguments;
 use crate::commands::gates::seeded;
@@ -68,7 +68,10 @@ pub fn run(
         return Err(CliError::User(format!("the two have no target in common{why}")));
     }
     let was_to_measure = |target: &&TargetId| b.header.plan.targets.contains(target);
+    let missing = comparison.only_a.iter().filter(was_to_measure);
+    let missing = missing.map(|id| (id.clone(), no_result(&b, id))).collect();
     let compared = Compared {
+        missing,
         lost: comparison.only_a.iter().filter(was_to_measure).cloned().collect(),
         a_planned: Planned::from_record(&a),
         b_planned: Planned::from_record(&b),

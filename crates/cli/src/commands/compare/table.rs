@@ -15,6 +15,7 @@ use pippin_stats::gate::{self, Base, Bases, Group, Outcome, Planned, judge};
 use pippin_stats::interval::anytime::Levels;
 use pippin_stats::planning::Progress;
 use pippin_stats::summary::trust::Trust;
+use std::collections::BTreeMap;
 
 use super::measured::Decision;
 use super::sentence;
@@ -38,6 +39,8 @@ pub struct Compared {
     pub b_planned: Planned,
     /// Targets of A that B was to measure and has no result of.
     pub lost: Vec<TargetId>,
+    /// Why B has no result of a target, where that is known.
+    pub missing: BTreeMap<TargetId, String>,
     /// The sides whose run was interrupted.
     pub unfinished: Vec<Unfinished>,
     /// The comparison.
@@ -63,9 +66,12 @@ pub struct Compared {
 pub fn conclude(decision: &Decision<'_>, compared: &Compared) -> Result<u8, CliError> {
     let gates = &decision.gates;
     let bases = Judged { compared, levels: decision.levels };
-    let mut outcomes = judge(gates, &compared.b_trials, compared.b_planned, &bases);
+    let mut outcomes = judge(gates, compared.found(), compared.b_planned, &bases);
     for target in &compared.comparison.only_a {
-        outcomes.extend(gate::unmeasured(gates, target, "B has no result of it"));
+        let known = compared.missing.get(target);
+        let why = known.map_or("B has no result of it", String::as_str);
+        let why: Vec<&str> = why.split_whitespace().collect();
+        outcomes.extend(gate::unmeasured(gates, target, &why.join(" ")));
     }
     let width = Style::of_stdout().width;
     decision.json.show(|| print_text(&text(compared, width)), || json(compared, &outcomes))?;
@@ -175,6 +181,12 @@ impl Bases for Judged<'_> {
 }
 
 impl Compared {
+    /// B's trials of targets of which it has a result. Of the others, each gate has failed.
+    fn found(&self) -> impl Iterator<Item = &TrialRecord> + Clone {
+        let missing = &self.comparison.only_a;
+        self.b_trials.iter().filter(|trial| !missing.contains(&trial.spec.target))
+    }
+
     /// The targets of which sentences and tables speak: of a scan the best value only, because its
     /// own table has all.
     fn told(&self) -> Vec<&TargetChange> {
@@ -433,6 +445,7 @@ mod tests {
             a_planned: Planned::default(),
             b_planned: Planned::default(),
             lost: vec![],
+            missing: BTreeMap::new(),
             unfinished: vec![],
             trust: vec![Trust { because: "it is SUSPECT".into(), ..Trust::default() }],
             comparison: Comparison { targets: vec![target], only_a: vec![], only_b: vec![] },

@@ -4,15 +4,14 @@ use pippin_model::host::usage::{MayUse, Role, RoleSample, UsageSample};
 use pippin_model::load::{LoadSpec, Request, WarmUp};
 use pippin_model::plan::cpus::CpuSet;
 use pippin_model::plan::profile::StopRule;
-use pippin_model::result::Window;
 use pippin_model::schedule::Schedule;
 use pippin_model::text::units::Spread;
-use pippin_model::trial::{Single, TrialRecord};
+use pippin_model::trial::TrialRecord;
 
 use super::servers::{
-    answers_only, blocking_loop, coarse_timers, each, growing, in_turn, late_bodies, limiter, lock,
-    pool, row_lock, short_backlog, slow_at_random, slow_connections, slow_ones, stalling,
-    starved_pool, workers, write_lock,
+    answers_only, each, growing, in_turn, late_bodies, limiter, lock, pool, row_lock,
+    short_backlog, slow_at_random, slow_connections, slow_ones, stalling, starved_pool, workers,
+    write_lock,
 };
 use super::world::{MS, SECOND, Truth};
 use super::{Context, explain};
@@ -40,7 +39,7 @@ fn said(records: &[TrialRecord]) -> String {
 
 /// `must` is said of each of these loads, and `never` of none.
 #[track_caller]
-fn says(loads: &[Vec<TrialRecord>], must: &[&str], never: &[&str]) {
+pub(super) fn says(loads: &[Vec<TrialRecord>], must: &[&str], never: &[&str]) {
     for (nth, records) in loads.iter().enumerate() {
         let all = said(records);
         for text in must {
@@ -61,7 +60,7 @@ fn all_kinds(server: &Truth, users: u32, per_s: f64) -> Vec<Vec<TrialRecord>> {
     ]
 }
 
-const STALLS: &str = "stands still";
+pub(super) const STALLS: &str = "stands still";
 
 #[test]
 fn one_request_in_20_that_waits_is_no_stall() {
@@ -76,78 +75,6 @@ fn one_request_in_20_that_waits_is_no_stall() {
             "Limited by the 16 connections and a few slow answers: half of the answers take at most 2",
         ],
         &never,
-    );
-}
-
-/// With one user, a slow answer is all that there is.
-#[test]
-fn slow_answers_of_a_single_user_are_no_stalls() {
-    let never = [STALLS, "stood still", "at a time", "Requests wait"];
-    says(&[vec![slow_ones(200, 200 * MS, 2 * MS).closed(1)]], &[], &never);
-    says(&[vec![slow_at_random(1_000.0, 2 * SECOND, 2 * MS).closed_for(1, 30)]], &[], &never);
-    // Of two, both wait at one time now and then.
-    says(&[vec![slow_at_random(4.0, 700 * MS, MS).closed_for(2, 30)]], &[], &never);
-    says(&[vec![slow_at_random(4.0, 100 * MS, MS).closed_for(4, 30)]], &[], &never);
-}
-
-#[test]
-fn an_event_loop_that_is_blocked_most_of_the_time_stands_still() {
-    let server = blocking_loop(50, 100 * MS, MS / 20);
-    let found = "It stands still for about 99.0 ms every 10";
-    says(&[vec![server.closed(20)], server.sweep(&[8, 20])], &[found], &["at a time"]);
-    let seldom = blocking_loop(5_000, 100 * MS, MS / 20);
-    says(&[vec![seldom.closed(20)]], &["It stands still for about "], &[]);
-}
-
-#[test]
-fn users_who_send_together_wait_for_each_other_in_no_pool() {
-    let server = coarse_timers(25_000, 2 * MS);
-    says(
-        &[vec![server.closed(20)], vec![server.closed(64)]],
-        &["Limited by the"],
-        &["at a time", "Requests wait", "a few slow answers", STALLS],
-    );
-}
-
-/// What a request takes alone was seen before: nothing follows from it about a server that is slower now.
-#[test]
-fn a_server_that_becomes_slower_has_no_pool() {
-    let never = ["at a time", "Requests wait", "Limited by", STALLS];
-    says(&[vec![growing(MS, 2_000.0).closed(20)]], &["nothing measured shows"], &never);
-    // Its users came in the warm-up already.
-    let mut record = pool(1_000, 40 * MS).closed(20);
-    record.single = Some(Single { requests: 20, median_ns: 2 * MS, longest_ns: 3 * MS });
-    let load = record.load.as_mut().unwrap();
-    let duration_ns = SECOND;
-    let warm_up = (1..=10_u32).map(|ago| Window {
-        from_ns: -i64::from(ago) * SECOND as i64,
-        duration_ns,
-        completed: 500 + 300 * u64::from(ago),
-        ..Window::default()
-    });
-    load.windows.extend(warm_up);
-    says(&[vec![record.clone()]], &["nothing measured shows"], &never);
-    // As fast as ever.
-    record
-        .load
-        .as_mut()
-        .unwrap()
-        .windows
-        .iter_mut()
-        .for_each(|w| w.completed = w.completed.min(500));
-    says(&[vec![record]], &["Serves about 1 request at a time"], &[]);
-}
-
-#[test]
-fn a_server_that_dies_has_no_limit() {
-    let server = answers_only(|request| request.at < 2 * SECOND, MS);
-    says(
-        &[vec![server.closed_for(20, 5)]],
-        &[
-            "100 % of the users waited for an answer that never came",
-            "SUSPECT unanswered: 20 of 20",
-        ],
-        &["at a time", "Requests wait", "Limited by"],
     );
 }
 

@@ -216,6 +216,18 @@ pub(super) fn coarse_timers(cpu_ns: u64, wait_ns: u64) -> Truth {
     Truth { cpu_ns, ..truth }
 }
 
+/// All requests at the same time; those of a user take so long in turn.
+pub(super) fn steps(all: &'static [u64]) -> Truth {
+    Truth::new(move || {
+        let mut next = vec![0_usize; 1_024];
+        Box::new(move |request: Request| {
+            let step = &mut next[request.user as usize];
+            *step += 1;
+            request.at + all[(*step - 1) % all.len()]
+        })
+    })
+}
+
 /// Answers only some.
 pub(super) fn answers_only(
     who: impl Fn(Request) -> bool + Copy + 'static,
