@@ -12,7 +12,9 @@ use pippin_stats::interval::anytime::{FEWEST_STARTS, Levels};
 use std::time::{Duration, Instant};
 
 use super::base::Checkout;
-use super::compare::measured::{Deciding, Decision, Patience, no_result, tell_missing};
+use super::compare::measured::{
+    Deciding, Decision, Patience, has_failed, has_result, no_result, tell_missing,
+};
 use super::compare::sides::{Side, Sides};
 use super::compare::table::conclude;
 use super::copies::{Copying, plan_of, targets_of};
@@ -100,7 +102,13 @@ pub fn run(shared: &Shared, arguments: &CiArguments) -> Result<u8, CliError> {
         remove_files(&arguments.gates);
         return Ok(exit::INTERRUPTED);
     }
-    if before.ids.iter().filter(|id| tell_missing(&record, id)).count() > 0 {
+    // The run ends with the first that fails. If that is the checkout's, the base was not tried.
+    let is_missing = |id: &&TargetId| !has_result(&record, id);
+    let has_failed = |id: &TargetId| has_failed(&record, id);
+    let is_base_broken = before.ids.iter().filter(is_missing).any(has_failed)
+        || before.ids.iter().any(|id| is_missing(&id)) && !now.ids.iter().any(has_failed);
+    if is_base_broken {
+        before.ids.iter().for_each(|id| _ = tell_missing(&record, id));
         say(how_to_build(&base.name));
         remove_files(&arguments.gates);
         return Ok(exit::LAB_FAILURE);

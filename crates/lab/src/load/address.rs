@@ -81,7 +81,7 @@ impl Url {
         }
         let usual = if is_https { 443 } else { 80 };
         let (host, port) = match authority.rsplit_once(':') {
-            Some((host, _)) if host.contains(':') && !host.ends_with(']') => {
+            Some((host, _)) if host.contains(':') && !host.starts_with('[') => {
                 return Err(error(
                     "an address of IPv6 stands in brackets, as in http://[::1]:8080/",
                 ));

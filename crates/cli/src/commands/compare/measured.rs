@@ -212,7 +212,7 @@ pub fn trials_of(record: &RunRecord, ids: &[TargetId]) -> Vec<TrialRecord> {
 }
 
 /// Whether a target has a result.
-fn has_result(record: &RunRecord, id: &TargetId) -> bool {
+pub fn has_result(record: &RunRecord, id: &TargetId) -> bool {
     let mut trials = record.trials.iter().filter(|trial| trial.spec.target == *id);
     trials.any(|trial| trial.load.is_some() && trial.failure.is_none())
 }
@@ -224,6 +224,14 @@ pub fn tell_missing(record: &RunRecord, id: &TargetId) -> bool {
     }
     output::say(format_args!("{id}: {}", no_result(record, id)));
     true
+}
+
+/// Whether a target could not be built, started or measured.
+pub fn has_failed(record: &RunRecord, id: &TargetId) -> bool {
+    let is_unavailable =
+        record.header.targets.get(id).is_some_and(|info| info.unavailable.is_some());
+    let mut own = record.trials.iter().filter(|trial| trial.spec.target == *id);
+    is_unavailable || own.any(|trial| trial.failure.is_some())
 }
 
 /// That there is no result of a target, and why if that is known.
